@@ -15,7 +15,7 @@ Count things in text files, like Unix `wc`.
 
 ## Features
 
-- MultiPick files with **totals**
+- Several files with **totals**
 - Finds the most common words
 
 ## Usage

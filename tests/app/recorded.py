@@ -39,7 +39,7 @@ Count lines, words and characters of text files, like Unix `wc`.
 
 ## Features
 
-- MultiPick files with **totals**
+- Several files with **totals**
 - Reads standard input
 - Finds the [most common words](https://example.org/words)
 

@@ -75,7 +75,7 @@ def test_colours_stay_inside_their_lines(text):
 def test_markdown_lays_out_what_readmes_hold():
     shown = [line.text for line in markdown.render(recorded.README).lines]
     assert shown[0] == "word_counter"
-    assert "• MultiPick files with totals" in shown
+    assert "• Several files with totals" in shown
     assert "• Finds the most common words (https://example.org/words)" in shown
     assert "python wordcount.py file.txt" in shown
     assert "option   meaning" in shown

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from workbench.base.errors import UsageError
 from workbench.cli import main
-from workbench.cluster import ClusterError
+from workbench.cluster import ClusterError, is_loopback
 from workbench.cluster.job_bundle import pack, unpacked
-from workbench.cluster.local import is_loopback
 from workbench.cluster.pool import DISTRIBUTION, ClusterPool, ResizableSemaphore, connected, differences, problem
 from workbench.orders.regenerate import move, order_regeneration, resolved
 from workbench.plans.plan import RegenerationPlan
@@ -36,8 +35,8 @@ def member(python: str = "3.11.7.final.0", workbench: str | None = "1.0", dask: 
     ("theirs", "why"),
     [
         (member(python="3.11.2.final.0", dask="2026.7.0"), ""),
-        (member(python="3.12.1.final.0"), "it has Python 3.12 where 3.11 is needed, as here"),
-        (member(workbench=None), "it has no Workbench; install it there: pip install 'docs-workbench[cluster]==1.0'"),
+        (member(python="3.12.1.final.0"), "it has Python 3.12, but Python 3.11 is required, as here"),
+        (member(workbench=None), "Workbench is not installed there: pip install 'docs-workbench[cluster]==1.0'"),
     ],
 )
 def test_a_worker_needs_our_python_and_our_workbench(theirs: dict[str, Any], why: str) -> None:
@@ -63,7 +62,7 @@ async def test_a_worker_of_another_version_is_left_out_and_another_dask_is_repor
     assert (there._usable(), there.threads) == (["good"], 2)
     assert sorted(told) == [
         "Worker good has dask 2026.7.0, here 2026.8.0; distributed 2026.7.0, here 2026.8.0.",
-        "Worker old is not used: it has Workbench 0.9 where 1.0 is needed, as here.",
+        "Worker old is not used: it has Workbench 0.9, but 1.0 is required, as here.",
     ]
     assert differences(member(), member()) == ""
     with pytest.raises(ClusterError, match=r"None of the 2 workers .* can test: it has Workbench 0.9"):
@@ -119,7 +118,7 @@ async def test_a_parcel_is_the_same_tree_again(home: Path, tmp_path: Path, monke
     assert (there.root / "src" / "deep" / "a.py").read_bytes() == b"x = 1\r\n"
     # What arrives changed is not used.
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path / "third"))
-    with pytest.raises(ClusterError, match="arrived changed"):
+    with pytest.raises(ClusterError, match="changed in transit"):
         unpacked(replace(bundle, snapshot="0" * 64))
 
 

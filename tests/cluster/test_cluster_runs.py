@@ -112,7 +112,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_in_one_sentence_and_another_clust
         lost.kill()
         _, errors = run.communicate(timeout=60)
     assert run.returncode == 1
-    sentence = f"workbench: The connection to the Dask scheduler at {lost.engine} was lost; every verdict so far is in the session"
+    sentence = f"workbench: The connection to the Dask scheduler at {lost.engine} was lost; all verdicts so far are in the session"
     assert errors.startswith(sentence), errors
     assert len(errors.splitlines()) == 1
     until(lambda: not any(alive(pid) for pid in lost.pids), 20, "the end of the workers")

@@ -197,4 +197,4 @@ async def test_a_candidate_under_which_workers_die_again_and_again_is_an_error_o
             # The neighbours and the cluster go on.
             assert (await there.run(Job("after", tests=(SUITE + "test_average",)))).passed
     assert report.verdict is Verdict.ERROR
-    assert report.detail == "2 workers of the cluster died while they tested it; see their logs."
+    assert report.detail == "2 workers of the cluster died while testing the candidate; see their logs."

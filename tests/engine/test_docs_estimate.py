@@ -16,10 +16,9 @@ from workbench.documenters.program_cache import DocumentedRepository, WorkFolder
 from workbench.documenters.types import parse_docs
 from workbench.orders.docs_estimate import documentation
 from workbench.orders.estimate import Documentation, WorkEstimate, estimate_candidates, estimate_trials, task_count
-from workbench.orders.measured import DocsRate, MeasuredRates, Rate, measured_in
+from workbench.orders.measured import DocsRate, MeasuredRates, Rate, builds, measured_in, note_build
 from workbench.orders.study_estimate import estimate_study
 from workbench.plans.plan import Ask, RegenerationPlan
-from workbench.regeneration.builds import builds, note_build
 from workbench.session import SessionWriter, create
 from workbench.studies.declaration import Study, StudyColumn, StudyLimits
 

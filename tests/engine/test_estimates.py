@@ -27,9 +27,8 @@ from workbench.orders.estimate import (
     estimate_trials,
     new_candidates,
 )
-from workbench.orders.measured import MeasuredRates, Rate, measured_in
+from workbench.orders.measured import MeasuredRates, Rate, builds, measured_in, note_build
 from workbench.plans.plan import Ask
-from workbench.regeneration.builds import builds, note_build
 
 GPT = "openai/gpt-4o"
 RATES = (

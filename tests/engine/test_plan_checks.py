@@ -20,7 +20,7 @@ from workbench.engine.evaluators import SamplesEvaluator
 from workbench.orders.regenerate import order_regeneration
 from workbench.orders.run import plan_document
 from workbench.plans.plan import DocumentPlan, RegenerationPlan
-from workbench.regeneration.samples_file import read_samples
+from workbench.regeneration.extraction import read_samples
 from workbench.repository.functions import find_functions
 from workbench.session import SessionReader
 from workbench.session.session_names import is_writable, new_session, resolve_session, writable_copy
@@ -132,7 +132,7 @@ def test_one_bad_line_of_a_samples_file_is_one_sentence_and_the_rest_is_read(tmp
     assert [one.body for one in read if one.valid] == ["return 1", "return 2"]
     assert all(one.reason for one in read if not one.valid)
     assert len(read) == 4
-    assert "half a character" in read[1].reason
+    assert "lone surrogate" in read[1].reason
     assert evaluator.ignored({"a.py::f"}) == (
         "samples.jsonl, line 3: this is not JSON; it was ignored. 1 more of its lines cannot be read."
     )

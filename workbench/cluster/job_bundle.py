@@ -1,4 +1,4 @@
-"""The job bundle of a repository, sent once to each worker of a cluster, and the functions that run on workers."""
+"""The job bundle of a repository, which is sent once to each worker of a cluster, and the functions that run on workers."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from workbench.sandbox import Job, Limits, Pool, Report, SandboxUnavailable, Wor
 
 # The archive's single top-level folder, which unpacking strips again.
 _TOP = "tree"
-# Fixed time stamps, so that the same tree always gives the same bytes.
+# A fixed time stamp makes the archive of the same tree reproducible.
 _NO_TIME = 0
 
 
 @dataclass(frozen=True, slots=True)
 class JobBundle:
-    """One repository with its environment, for workers that have neither."""
+    """A repository and a description of its environment, for workers that have neither."""
 
     name: str
     snapshot: str  # digest of its content
@@ -104,7 +104,7 @@ def _archive(snapshot: Snapshot) -> bytes:
 
 
 def unpacked(bundle: JobBundle) -> Snapshot:
-    """Return the snapshot on this machine, unpacked if necessary. ClusterError: it differs from the sent one."""
+    """Return the snapshot on this machine, unpacking it if necessary. ClusterError: its content was changed in transit."""
     store = Store(paths.cache_dir().absolute())
     known = Known(f"cluster:{bundle.snapshot}", bundle.snapshot, "", "", time.time())
     cached = store.load(known)
@@ -115,14 +115,14 @@ def unpacked(bundle: JobBundle) -> Snapshot:
         file.flush()
         tree = unpack(Path(file.name), workspace / "tree", SnapshotLimits())
         if tree.digest != bundle.snapshot:
-            raise ClusterError(f"The files of {bundle.name} arrived changed; start the run again.")
+            raise ClusterError(f"The files of {bundle.name} were changed in transit; start the run again.")
         return store.publish(workspace, tree, known)
 
 
 async def workspace_of(bundle: JobBundle) -> Workspace:
-    """Return the workspace, building it with exactly the sender's versions: others may give other verdicts."""
+    """Build the workspace with exactly the sender's package versions: others might give different verdicts."""
     if bundle.runner != runner_digest():
-        raise ClusterError("the Workbench there gives verdicts by other rules; install the same version on both sides")
+        raise ClusterError("its Workbench determines verdicts differently; install the same version on both sides")
     snapshot = await asyncio.to_thread(unpacked, bundle)
     install = bundle.install
     if installed_in(bundle.environment) != bundle.installed:
@@ -145,17 +145,17 @@ def runner_digest() -> str:
 
 # -- on a worker: sandboxes of each repository, between candidates
 
-#: Seconds after which unused sandboxes are closed: the run that opened them may have been killed.
+#: Seconds after which unused sandboxes are closed, since the run that opened them may have been killed.
 IDLE_SECONDS = 300.0
 
 
 def deliver(bundle: JobBundle) -> JobBundle:
-    """Return the bundle: as a task's result, Dask recomputes it elsewhere if the worker that holds it is lost."""
+    """Return the bundle as a task's result, which Dask recomputes elsewhere if the worker with it is lost."""
     return bundle
 
 
 async def test(bundle: JobBundle, job: Job) -> dict[str, Any]:
-    """Test one candidate on this worker; return its address, and ``report``, or ``unfit`` with the reason."""
+    """Test one candidate on this worker; return the worker's address with ``report``, or ``unfit`` with the reason."""
     from distributed.worker import get_worker
 
     worker = get_worker()
@@ -186,7 +186,7 @@ class WorkerSandboxes:
 
     bundle: JobBundle
     workers: int
-    kept: dict[str, WorkerSandboxes]  # the registry that holds this object until it is closed
+    registry: dict[str, WorkerSandboxes]  # this worker's sandboxes by bundle key; `close` removes this object
     _pool: Pool | None = None
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     _users: int = 0
@@ -194,7 +194,7 @@ class WorkerSandboxes:
     _background: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate. WorkbenchError: repository, environment or sandbox is not available on this worker."""
+        """Test one candidate. WorkbenchError: this worker cannot provide the repository, environment or sandbox."""
         if self._closing is not None:
             self._closing.cancel()
             self._closing = None
@@ -220,12 +220,12 @@ class WorkerSandboxes:
         task.add_done_callback(self._background.discard)
 
     async def close(self) -> None:
-        """Close the sandboxes if none of them is in use; the next candidate opens new ones."""
+        """Close the sandboxes unless one is in use; the next candidate opens new ones."""
         async with self._opening:
             if self._users:
                 return
-            if self.kept.get(self.bundle.key) is self:
-                del self.kept[self.bundle.key]
+            if self.registry.get(self.bundle.key) is self:
+                del self.registry[self.bundle.key]
             pool, self._pool = self._pool, None
         if pool is not None:
             with contextlib.suppress(WorkbenchError, OSError):
@@ -236,7 +236,7 @@ def _backend(name: str) -> Any:
     try:
         return choose_backend(name or None)
     except SandboxUnavailable:
-        # The preferred back end is missing here: any other one that isolates gives the same verdicts.
+        # Any other isolating back end gives the same verdicts.
         return choose_backend(None)
 
 

@@ -1,4 +1,4 @@
-"""The engine's side of a Dask cluster: connect, submit candidates as tasks, return their reports, as workers come and go."""
+"""The engine's side of a Dask cluster: connect, submit candidates as tasks, and cope with workers that come and go."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.cluster import ClusterError, dask_address, job_bundle
 from workbench.cluster.job_bundle import JobBundle, pack
 from workbench.sandbox import Job, Limits, Reason, Report, Verdict
 
-#: The distribution's name, as ``importlib.metadata`` knows it on the workers.
+#: The distribution's name for ``importlib.metadata`` on the workers.
 DISTRIBUTION = "docs-workbench"
 
 #: Packages whose versions may differ: Dask itself only warns about them.
@@ -25,25 +25,26 @@ _MAY_DIFFER = ("dask", "distributed")
 
 
 def problem(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
-    """Return why a worker may not be used, "" if it may, by ``distributed.versions.get_versions`` on both sides."""
-    there, here = theirs["packages"], ours["packages"]
-    if _minor(there["python"]) != _minor(here["python"]):
-        return f"it has Python {_minor(there['python'])} where {_minor(here['python'])} is needed, as here"
-    wanted, found = here.get(DISTRIBUTION), there.get(DISTRIBUTION)
-    if wanted and found is None:
-        return f"it has no Workbench; install it there: pip install '{DISTRIBUTION}[cluster]=={wanted}'"
-    if wanted and found != wanted:
-        return f"it has Workbench {found} where {wanted} is needed, as here"
+    """Return why a worker cannot be used, "" if it can; both arguments are from ``distributed.versions.get_versions``."""
+    remote, local = theirs["packages"], ours["packages"]
+    if _minor(remote["python"]) != _minor(local["python"]):
+        return f"it has Python {_minor(remote['python'])}, but Python {_minor(local['python'])} is required, as here"
+    required, installed = local.get(DISTRIBUTION), remote.get(DISTRIBUTION)
+    if required and installed is None:
+        return f"Workbench is not installed there: pip install '{DISTRIBUTION}[cluster]=={required}'"
+    if required and installed != required:
+        return f"it has Workbench {installed}, but {required} is required, as here"
     return ""
 
 
 def differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
     """Describe differences in Dask's versions ("distributed 2025.1.0, here 2026.8.0"); "" if there are none."""
-    there, here = theirs["packages"], ours["packages"]
-    found = [
-        f"{name} {there.get(name)}, here {here.get(name)}" for name in _MAY_DIFFER if there.get(name) != here.get(name)
-    ]
-    return "; ".join(found)
+    remote, local = theirs["packages"], ours["packages"]
+    return "; ".join(
+        f"{name} {remote.get(name)}, here {local.get(name)}"
+        for name in _MAY_DIFFER
+        if remote.get(name) != local.get(name)
+    )
 
 
 def _minor(python: str) -> str:
@@ -85,8 +86,8 @@ _GROWTH, _LEAST_TESTERS = 4, 64
 _REFRESH_SECONDS, _RELEASE_SECONDS = 2.0, 15.0
 #: How long a run waits for the first worker, or for one to come back.
 WORKER_SECONDS = 120.0
-#: How often a candidate is submitted again because the connection was lost or a worker turned out to be unusable.
-_TRIES = 6
+#: Attempts to submit a candidate: the connection may be lost, or a worker turn out to be unusable.
+_ATTEMPTS = 6
 
 Notify = Callable[[str], None]
 
@@ -143,13 +144,13 @@ class ClusterPool:
                 )
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate on any worker, again if that disappears. ClusterError: none, or no scheduler, is left."""
+        """Test one candidate, on another worker if the first one is lost. ClusterError: no worker or scheduler is left."""
         async with self._window:
-            for _ in range(_TRIES):
+            for _ in range(_ATTEMPTS):
                 report = await self._try(job)
                 if report is not None:
                     return report
-        return _error(job, "The cluster lost it repeatedly; resume the run to test it.")
+        return _error(job, "The cluster lost the candidate repeatedly; resume the run to test it.")
 
     async def _try(self, job: Job) -> Report | None:
         from distributed.client import FutureCancelledError
@@ -179,7 +180,7 @@ class ClusterPool:
             return None
         except KilledWorker as error:
             deaths = error.allowed_failures + 1
-            return _error(job, f"{deaths} workers of the cluster died while they tested it; see their logs.")
+            return _error(job, f"{deaths} workers of the cluster died while testing the candidate; see their logs.")
         except Exception as error:
             if await self._found_unfit():
                 return None
@@ -204,7 +205,7 @@ class ClusterPool:
             waiting.cancel()
 
     async def _found_unfit(self) -> bool:
-        """Check all workers after a task failed before our own code ran; return whether one is unusable."""
+        """Check all workers after a task failed before any of our code ran; return whether one became unusable."""
         known = set(self._unfit)
         await self._refresh_workers(again=True)
         if self._bundle_future.status == "error":
@@ -227,7 +228,7 @@ class ClusterPool:
             )
 
     async def _reconnected(self) -> None:
-        """Wait until the client is reconnected, then send the repository again, as the scheduler forgot it."""
+        """Wait for the client to reconnect, then send the repository again: the scheduler has dropped it."""
         lost = self._bundle_future
         while self._client.status == "connecting":  # noqa: ASYNC110  Dask has no event for it
             await asyncio.sleep(0.1)
@@ -238,7 +239,7 @@ class ClusterPool:
 
     def _scheduler_lost(self) -> ClusterError:
         return ClusterError(
-            f"The connection to the Dask scheduler at {self._engine} was lost; every verdict so far is in the session, and "
+            f"The connection to the Dask scheduler at {self._engine} was lost; all verdicts so far are in the session, and "
             "`workbench resume` tests the rest."
         )
 
@@ -263,12 +264,12 @@ class ClusterPool:
 
     def _no_worker(self) -> ClusterError:
         return ClusterError(
-            f"The Dask scheduler at {self._engine} has had no responding worker for {WORKER_SECONDS:.0f} s; start some, then "
-            "`workbench resume` tests what is missing."
+            f"The Dask scheduler at {self._engine} has had no responding worker for {WORKER_SECONDS:.0f} s; start some and "
+            "continue with `workbench resume`."
         )
 
     async def _refresh_workers(self, *, again: bool = False) -> int:
-        """Update the list of workers and check new ones (``again``: all); return how many respond."""
+        """Update the list of workers and check new ones (``again``: all); return the number that respond."""
         threads: dict[str, int] = dict(await self._client.nthreads())
         new = set(threads) - set(self._known)
         self._unfit = {address: why for address, why in self._unfit.items() if address in threads}
@@ -279,13 +280,13 @@ class ClusterPool:
         return len(self._known)
 
     async def _inspect(self, addresses: Collection[str]) -> set[str]:
-        """Record which of these workers are unusable; return those that did not answer, to be checked again."""
+        """Record which of these workers are unusable; return those that did not answer and must be checked again."""
         if not addresses:
             return set()
         from distributed.versions import get_versions
 
         ours = get_versions([DISTRIBUTION])
-        # Like Client.get_versions, but only for new workers: a worker that has just died would delay the others.
+        # Client.get_versions asks all workers, and one that has just died would delay the others.
         message = {"op": "versions", "packages": [DISTRIBUTION]}
         answers = await self._client.scheduler.broadcast(msg=message, workers=list(addresses), on_error="ignore")
         for address, theirs in answers.items():
@@ -308,7 +309,7 @@ class ClusterPool:
             await asyncio.sleep(_REFRESH_SECONDS)
             before = self.threads
             try:
-                # Not `wait_for`: before Python 3.12 it may lose the cancellation with which this ends.
+                # Not `wait_for`: before Python 3.12 it may swallow the cancellation that ends this task.
                 async with asyncio.timeout(30):
                     found = await self._refresh_workers()
                 if found:
@@ -318,7 +319,7 @@ class ClusterPool:
                 self._fail(error)
                 return
             except Exception:
-                # The connection is lost for now; `_try` notices it, too.
+                # The connection is interrupted; `_try` notices it as well.
                 if self._client.status == "closed":
                     self._fail(self._scheduler_lost())
                     return
@@ -342,7 +343,7 @@ def _error(job: Job, sentence: str) -> Report:
 
 # -- the connection
 
-#: How long Dask tries to connect, or to reconnect after the connection broke.
+#: Seconds for which Dask tries to connect or reconnect.
 _CONNECT_SECONDS = 10.0
 
 
@@ -355,7 +356,7 @@ class Cluster:
 
     @asynccontextmanager
     async def pool(self, bundle: JobBundle, notify: Notify = lambda sentence: None) -> AsyncIterator[ClusterPool]:
-        """Open the cluster for one repository's candidates, close its sandboxes at the end. Raises ClusterError."""
+        """Open a pool for one repository's candidates and close its sandboxes at the end. Raises ClusterError."""
         opened = ClusterPool(self.engine, self._client, bundle, notify)
         await opened.open()
         try:
@@ -391,17 +392,17 @@ async def connected(engine: str) -> AsyncIterator[Cluster]:
     from distributed import Client
 
     for name in ("distributed", "tornado"):
-        # A lost connection is reported in one sentence instead.
+        # A lost connection is reported as one sentence by ClusterError.
         logging.getLogger(name).setLevel(logging.CRITICAL)
     client: Any = None
     try:
         await _check_listening(address)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # version mismatches: checked in worker_check
+            warnings.simplefilter("ignore")  # version mismatches, which `_inspect` reports
             client = Client(
                 address, asynchronous=True, set_as_default=False, timeout=_CONNECT_SECONDS, name="workbench"
             )
-            await asyncio.wait_for(_started(client), 2 * _CONNECT_SECONDS)
+            await asyncio.wait_for(client, 2 * _CONNECT_SECONDS)
     except Exception as error:
         if client is not None:
             with contextlib.suppress(Exception):
@@ -420,17 +421,13 @@ def _unreachable(engine: str, *, listens: bool) -> str:
     from distributed import __version__
 
     return (
-        f"What listens at {engine} does not answer as a Dask scheduler: it may need TLS (dask+tls://, and Dask's own "
-        f"settings distributed.comm.tls), or another version than distributed {__version__}, which is installed here."
+        f"The server at {engine} does not answer as a Dask scheduler: it may require TLS (dask+tls:// and Dask's settings "
+        f"distributed.comm.tls) or run another version than distributed {__version__}, which is installed here."
     )
 
 
 async def _check_listening(address: str) -> None:
-    """Fail at once if nothing listens at the address, as Dask would keep trying."""
+    """Fail at once if nothing listens at the address; Dask would keep trying."""
     host, _, port = address.split("://")[1].rpartition(":")
     _, writer = await asyncio.wait_for(asyncio.open_connection(host.strip("[]"), int(port)), _CONNECT_SECONDS)
     writer.close()
-
-
-async def _started(client: Any) -> None:
-    await client

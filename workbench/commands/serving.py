@@ -159,7 +159,7 @@ _CLUSTER: dict[str, Argument] = {
 
 
 def cluster(arguments: argparse.Namespace) -> int:
-    from workbench.cluster.local import check_host, is_loopback, serve
+    from workbench.cluster import check_host, is_loopback, serve
 
     workers = arguments.workers or len(os.sched_getaffinity(0))
     check_host(arguments.host)

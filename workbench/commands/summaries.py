@@ -325,7 +325,7 @@ def order_parts(reader: SessionReader, run: str | OrderedAsk, closing: dict[str,
             f"{plural(closing['pending_rechecks'], 'verdict')} will be re-checked on the cold route after the other orders."
         )
     docs = docs_words(closing["docs"], closing["docs_scope"])
-    made = f"docs {docs} · {closing['evaluator']} · m = {found.drawn(closing['samples'])} · {closing['sandbox']}"
+    made = f"docs {docs} · {closing['evaluator']} · m = {found.samples_text(closing['samples'])} · {closing['sandbox']}"
     yield Note(f"{made} · session: {closing['session']}")
 
 
@@ -341,9 +341,9 @@ def figures(found: PassFigures, closing: dict[str, Any]) -> str:
         fewer = f" (of {plural(one.tasks, 'task')})" if one.value is not None and one.tasks != closing["tasks"] else ""
         parts.append(f"pass@{one.k} {estimate_words(one)}{fewer}")
     parts.append(plural(closing["tasks"], "task"))
-    drawn = found.drawn(closing["samples"])
+    drawn = found.samples_text(closing["samples"])
     parts += [f"{drawn} samples a task"] if drawn != str(closing["samples"]) else []
-    for words, values in found.otherwise:
+    for words, values in found.variants:
         at = [f"pass@{one.k} {share(value)}" for one, value in zip(found.pass_at, values, strict=False)]
         parts.append(": ".join(filter(None, (words, ", ".join(at)))))
     parts += [verdict_words(closing["verdicts"])] if closing["verdicts"] else []

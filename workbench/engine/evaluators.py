@@ -16,9 +16,8 @@ from workbench.models.defaults import context_window, is_local, sampling_for
 from workbench.models.types import Answer, EmptyAnswer, Request, Sampling
 from workbench.plans.plan import Ask
 from workbench.regeneration import build_prompt, extract_body, minimal_stub
-from workbench.regeneration.extraction import Extraction, Style
+from workbench.regeneration.extraction import Extraction, Sample, Style, read_samples
 from workbench.regeneration.prompts import DEFAULT_RESERVE, SHORT_PROMPT
-from workbench.regeneration.samples_file import Sample, read_samples
 from workbench.session.groups import CONTROLS, NO_SETTINGS, canonical
 
 if TYPE_CHECKING:

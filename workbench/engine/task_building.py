@@ -20,8 +20,8 @@ from workbench.base.files import replaced
 from workbench.base.text import one_line
 from workbench.catalog import TestCase, resolve_case, snapshot_of
 from workbench.engine.stages import StageProgress
+from workbench.orders.measured import note_build
 from workbench.regeneration.building import build_tasks
-from workbench.regeneration.builds import note_build
 from workbench.regeneration.environment import Environment, build_environment
 from workbench.regeneration.suite import SUITE_FORMAT, Rules, Suite
 from workbench.regeneration.tasks import STUB_VERSION, BuildProgress, Dropped, Task, TaskSet, is_skipped

@@ -18,9 +18,8 @@ from workbench.documenters.doc_systems import docstrings_file, program_of
 from workbench.documenters.program_cache import cached_docs
 from workbench.documenters.types import KIND, DocsName, parse_docs
 from workbench.orders.estimate import Documentation, is_free, seconds_of_request, times, total
-from workbench.orders.measured import DocsRate, MeasuredRates
+from workbench.orders.measured import DocsRate, MeasuredRates, snapshot_here, tasks_in_cache
 from workbench.plans.plan import RegenerationPlan
-from workbench.regeneration.builds import snapshot_here, tasks_in_cache
 
 if TYPE_CHECKING:
     from workbench.repository import Snapshot

@@ -12,9 +12,8 @@ from pathlib import Path
 from statistics import median
 
 from workbench.base.text import plural
-from workbench.orders.measured import MeasuredRates, Rate
+from workbench.orders.measured import MeasuredRates, Rate, most_tasks, tasks_in_cache
 from workbench.plans.plan import Ask
-from workbench.regeneration.builds import most_tasks, tasks_in_cache
 from workbench.session.groups import CONTROLS
 
 NOTHING_KNOWN = "no earlier run to estimate from"

@@ -24,7 +24,7 @@ from workbench.orders.estimate import (
     total,
 )
 from workbench.orders.launching import WarmEngine, engine_for
-from workbench.orders.measured import MeasuredRates
+from workbench.orders.measured import MeasuredRates, most_tasks
 from workbench.orders.order import WorkOrder
 from workbench.orders.ordered_asks import OrderedAsk, is_same_work, ordered_work
 from workbench.orders.plan_checks import check_place, check_sandbox
@@ -32,7 +32,6 @@ from workbench.orders.regenerate import RegenerateOrder, absolute_source, comple
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, ImprovementPlan, RegenerationPlan, as_text, chosen, filled, repeating
 from workbench.plans.task_names import row_id
-from workbench.regeneration.builds import most_tasks
 from workbench.results.tasks import BELOW, DocstringQuality
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.identity import run_id

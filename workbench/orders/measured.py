@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
+from workbench import catalog
 from workbench.base import paths
 from workbench.base.errors import WorkbenchError
-from workbench.regeneration.builds import Build, builds
 from workbench.session import SUFFIX, SessionReader
 from workbench.session.sample_counts import COUNTS
+
+if TYPE_CHECKING:
+    from workbench.repository import Snapshot
 
 NEWEST = 30
 """The number of newest sessions to read: prices and machines change."""
@@ -202,7 +206,7 @@ def _measured(reader: SessionReader) -> MeasuredRates:
     return MeasuredRates(tuple(trials), tuple(judging), tuple(candidates), documenting, (without, run), imports, tasks)
 
 
-@cache
+@functools.cache
 def _example_runs(folder: Path) -> tuple[str, ...]:
     """Return the runs of the bundled sessions. Another machine executed them, so copies of them measure nothing here."""
     found: list[str] = []
@@ -235,3 +239,97 @@ def _documenting(reader: SessionReader, sources: Mapping[str, str], elsewhere: t
 
 def _number(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+# -- builds of tasks on this machine
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """The latest build of a source's tasks."""
+
+    seconds: float | None  # Wall time of a complete build; None if none was measured
+    tasks: Path | None  # The cached file; None if it is gone. A changed folder is built again
+
+
+def note_build(source: str, tasks: Path, seconds: float | None) -> None:
+    """Record the cached file of a source's tasks; ``seconds`` None keeps the duration of an earlier build."""
+    name = hashlib.sha256(source.encode("utf-8", "replace")).hexdigest()[:40]
+    file = paths.state_dir() / "builds" / f"{name}.json"
+    seconds = _note(file).get("seconds") if seconds is None else seconds
+    with contextlib.suppress(OSError, UnicodeError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"source": source, "tasks": str(tasks), "seconds": seconds}), encoding="utf-8")
+
+
+def builds() -> dict[str, Build]:
+    """Return the latest build of each source; unreadable records are ignored."""
+    found = {}
+    with contextlib.suppress(OSError):
+        for note in map(_note, sorted((paths.state_dir() / "builds").glob("*.json"))):
+            source, seconds, tasks = note.get("source"), note.get("seconds"), note.get("tasks")
+            if isinstance(source, str):
+                valid = isinstance(seconds, int | float) and math.isfinite(seconds) and seconds > 0
+                found[source] = Build(seconds if valid else None, _existing_file(tasks))
+    return found
+
+
+def _note(file: Path) -> Mapping[str, Any]:
+    try:
+        note = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return note if isinstance(note, dict) else {}
+
+
+def _existing_file(text: object) -> Path | None:
+    with contextlib.suppress(OSError, ValueError):
+        if isinstance(text, str) and Path(text).is_file():
+            return Path(text)
+    return None
+
+
+def tasks_in_cache(build: Build | None) -> tuple[str, ...] | None:
+    """Return the path of each task's source file, in order; None if the cache has no readable tasks."""
+    with contextlib.suppress(OSError):
+        if build is not None and build.tasks is not None:
+            return _files_of_tasks(build.tasks, build.tasks.stat().st_mtime_ns)
+    return None
+
+
+@functools.lru_cache(64)
+def _files_of_tasks(file: Path, _modified: int) -> tuple[str, ...] | None:
+    try:
+        return tuple(str(task["path"]) for task in json.loads(file.read_text(encoding="utf-8"))["tasks"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def snapshot_here(source: str) -> Snapshot | None:
+    """Return the cached snapshot of a source, None if it would have to be fetched."""
+    from workbench.repository import cached
+
+    try:
+        case = catalog.resolve_case(source)
+        found = catalog.current_snapshot(case)
+        if found is None and case.source:
+            found = cached(case.source, expected_sha256=case.sha256.get(case.source))
+    except (WorkbenchError, OSError):
+        return None
+    return found if found is not None and Path(found.root).is_dir() else None
+
+
+def most_tasks(source: str, limit: int = 0) -> int | None:
+    """Return an upper bound of a source's tasks: the smaller of its functions and ``limit``; None if neither is known."""
+    snapshot = snapshot_here(source)
+    functions = None if snapshot is None else _functions(snapshot)
+    return min(filter(None, (functions, limit)), default=None)
+
+
+@functools.lru_cache(64)
+def _functions(snapshot: Snapshot) -> int:
+    from workbench.regeneration.building import may_be_source
+    from workbench.repository.functions import find_functions
+
+    files = [one.path for one in snapshot.files if one.path.endswith(".py") and may_be_source(PurePosixPath(one.path))]
+    return sum(len(find_functions((snapshot.root / path).read_bytes(), path)) for path in files)

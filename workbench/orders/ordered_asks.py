@@ -171,7 +171,7 @@ def _settings(source: str) -> tuple[object, ...] | None:
 
 def check_samples(session: Path, plan: RegenerationPlan) -> None:
     """Raise UsageError if a samples file has changed an answer that was tested: a candidate stands for one answer."""
-    from workbench.regeneration.samples_file import read_samples
+    from workbench.regeneration.extraction import read_samples
 
     if not plan.evaluator.startswith("samples:") or not session.exists():
         return

@@ -233,7 +233,7 @@ def full_ask(plan: RegenerationPlan) -> Ask:
     if evaluator in CONTROLS:
         return replace(base, samples=plan.samples or 1)
     if evaluator.startswith("samples:"):
-        from workbench.regeneration.samples_file import read_samples
+        from workbench.regeneration.extraction import read_samples
 
         path = expanded(evaluator.removeprefix("samples:")).absolute()
         read_samples(path)

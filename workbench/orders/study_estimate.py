@@ -19,13 +19,12 @@ from workbench.orders.estimate import (
     task_count,
     with_build_time,
 )
-from workbench.orders.measured import MeasuredRates, measure
+from workbench.orders.measured import MeasuredRates, measure, most_tasks
 from workbench.orders.ordered_asks import is_same_work
 from workbench.orders.regenerate import absolute_source, resolved
 from workbench.orders.run import ordered_case, requested_trials
 from workbench.orders.study import document_plan, regeneration_plan
 from workbench.plans.plan import RegenerationPlan
-from workbench.regeneration.builds import most_tasks
 from workbench.session import SessionReader
 from workbench.session.rows import RunRow
 from workbench.studies.checking import column_problem

@@ -1,34 +1,42 @@
 """Extract the candidate body from a model's answer.
 
-Models repeat headers, docstrings, classes and files, write several code blocks, forget to close them, lose the
-indentation, and add prose. Extraction tolerates all of this but never repairs a statement: code that does not parse
-becomes an invalid candidate with a reason.
+Models repeat headers, docstrings, classes and files, write several code blocks, leave them open, lose the indentation,
+and add prose. Extraction accepts all of this but never repairs a statement: code that does not parse becomes an invalid
+candidate with a reason.
 """
 
 from __future__ import annotations
 
+import codecs
 import html
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
+from workbench.base.errors import UsageError
+from workbench.base.files import TooDeep, parse_json, read_bytes
 from workbench.base.text import UNSEEN
 from workbench.models.reasoning import is_python, split_reasoning
 from workbench.regeneration.fences import AnswerBlock, after_first_tag, read_blocks
 from workbench.regeneration.reduction import Reduced, reduce_to_body, returns
 from workbench.repository.functions import Function
 
+#: Prompts of the Python and IPython shells.
 _PROMPT = re.compile(r"[ \t]*(?:(?:>>>|In ?\[\d*\]:)(?: |$)(?P<first>.*)|(?:\.\.\.+|\.{3}:)(?:[: ]|$)(?P<more>.*))")
-_NUMBER = re.compile(r"[ \t]*[\[(]?[Ll]?(?P<number>\d{1,5})(?P<mark>(?:[ \t]*[:|│→.)\]]{1,2})?)(?P<rest>[ \t].*|$|.*)")
+_LINE_NUMBER = re.compile(
+    r"[ \t]*[\[(]?[Ll]?(?P<number>\d{1,5})(?P<mark>(?:[ \t]*[:|│→.)\]]{1,2})?)(?P<rest>[ \t].*|$|.*)"
+)
 _DIFF = re.compile(r"^(?:diff --git |@@ .*@@|--- \S.*\n\+\+\+ \S|\*\*\* Begin Patch)", re.MULTILINE)
 _HUNK = re.compile(r"^@@(?: .*)?$", re.MULTILINE)
-#: Quotes in place of a fence.
+#: Triple quotes used as a fence.
 _QUOTED = re.compile(r"\s*(\"{3}|'{3})[ \t]*(?:python|py)?[ \t]*\n(?P<code>.*?)\n?[ \t]*\1\s*", re.DOTALL)
 _MARKUP = re.compile(r"</?(?:br|span|div|p|pre|code|b|i|em|strong|font|a)\b[^<>]*>")
 _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
-_OUTSIDE = re.compile(
+#: A string, to be skipped, or an invisible or unusual character outside of strings.
+_INVISIBLE = re.compile(
     r'"""(?:[^\\]|\\.)*?"""|' + r"'''(?:[^\\]|\\.)*?'''" + r'|"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
     rf"|(?P<space>[{_SPACES}])|(?P<unseen>[{UNSEEN}\u200c\u200d])",
     re.DOTALL,
@@ -38,56 +46,56 @@ _CODE_KEYS = (
     "body", "code", "completion", "solution", "implementation", "function_body", "function", "answer", "python",
     "python_code", "new_str", "file_text", "content", "source", "input",
 )  # fmt: skip
-_DEEPEST = 12
+_MAX_DEPTH = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Interpretation:
-    """An interpretation of a text; ``must_define``: it may as well only use the function."""
+    """One way to read a text as Python."""
 
     text: str
     note: str
-    must_define: bool = False
+    must_define: bool = False  # accepted only if it defines the function or returns, as it may also be a usage example
 
 
 def interpretations(text: str) -> Iterator[Interpretation]:
-    """Return possible interpretations of a text that is no Python as it stands."""
+    """Yield the possible interpretations of a text that is not valid Python."""
     lines = text.strip("\n").split("\n")
     if _DIFF.search(text) or _is_all_changes(lines):
         one_place = len(_HUNK.findall(text)) <= 1
         yield Interpretation(
             _after_change(lines) if one_place else "",
-            "the code stood in a diff" + ("" if one_place else " of several places"),
+            "the code was in a diff" + ("" if one_place else " with several hunks"),
             must_define=True,
         )
         return
     if quoted := _QUOTED.fullmatch(text):
-        yield Interpretation(quoted["code"], "the code stood in quotes", must_define=True)
+        yield Interpretation(quoted["code"], "the code was in triple quotes", must_define=True)
     if any(_PROMPT.match(line) for line in lines) and (first := next((x for x in lines if x.strip()), "")):
         prompt = _PROMPT.match(first)
         if prompt and prompt["first"] is not None:
-            yield Interpretation(_typed(lines), "the code stood in a session", must_define=True)
+            yield Interpretation(_shell_input(lines), "the code was in an interactive session", must_define=True)
     for unnumbered in _without_numbers(lines):
         yield Interpretation(unnumbered, "line numbers were left out")
     if all(line.startswith(">") for line in lines if line.strip()):
-        yield Interpretation("\n".join(re.sub(r"^> ?", "", line) for line in lines), "the code was quoted")
-    plain = _OUTSIDE.sub(lambda one: " " if one["space"] else "" if one["unseen"] else one[0], text)
+        yield Interpretation("\n".join(re.sub(r"^> ?", "", line) for line in lines), "the code was quoted with >")
+    plain = _INVISIBLE.sub(lambda one: " " if one["space"] else "" if one["unseen"] else one[0], text)
     if plain != text:
         yield Interpretation(plain, "invisible characters were left out")
     if _MARKUP.search(text):
         plain = _MARKUP.sub("", re.sub(r"<br[^<>]*>\n?", "\n", text))
-        yield Interpretation(html.unescape(plain).replace("\xa0", " "), "HTML was read")
+        yield Interpretation(html.unescape(plain).replace("\xa0", " "), "HTML was decoded")
     elif _ENTITY.search(text):
-        yield Interpretation(html.unescape(text).replace("\xa0", " "), "HTML entities were read")
+        yield Interpretation(html.unescape(text).replace("\xa0", " "), "HTML entities were decoded")
     if len(lines) == 1 and r"\n" in text:
         yield Interpretation(
-            text.replace(r"\n", "\n").replace(r"\t", "\t").replace(r"\"", '"'), "escaped line ends were read"
+            text.replace(r"\n", "\n").replace(r"\t", "\t").replace(r"\"", '"'), "escaped line ends were decoded"
         )
 
 
 def _is_all_changes(lines: list[str]) -> bool:
-    kept = [line for line in lines if line.strip()]
-    return all(line[0] in "+- " for line in kept) and sum(line[0] == "+" for line in kept) * 2 >= max(1, len(kept))
+    lines = [line for line in lines if line.strip()]
+    return all(line[0] in "+- " for line in lines) and sum(line[0] == "+" for line in lines) * 2 >= max(1, len(lines))
 
 
 def _after_change(lines: list[str]) -> str:
@@ -95,18 +103,14 @@ def _after_change(lines: list[str]) -> str:
     return "\n".join(line[1:] for line in lines if not line.startswith((*headers, "-")))
 
 
-def _typed(lines: list[str]) -> str:
-    typed = []
-    for line in lines:
-        found = _PROMPT.match(line)
-        if found:
-            typed.append(found["first"] if found["first"] is not None else found["more"])
-    return "\n".join(typed)
+def _shell_input(lines: list[str]) -> str:
+    found = [match for line in lines if (match := _PROMPT.match(line))]
+    return "\n".join(match["first"] if match["first"] is not None else match["more"] for match in found)
 
 
 def _without_numbers(lines: list[str]) -> Iterator[str]:
-    """Return lines without leading consecutive numbers: by their separator, and by the column of the code."""
-    found = [_NUMBER.match(line) for line in lines]
+    """Yield the lines without leading consecutive numbers, cut after the separator and at the column of the code."""
+    found = [_LINE_NUMBER.match(line) for line in lines]
     numbers = [int(one["number"]) for one in found if one]
     if not numbers or len(numbers) < len(lines) or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return
@@ -121,7 +125,10 @@ def _without_numbers(lines: list[str]) -> Iterator[str]:
 
 
 def code_in_json(text: str, *, anywhere: bool = False) -> list[tuple[str, bool]]:
-    """Return the texts in JSON (``anywhere``: after words) that may be the code, and whether their key says so."""
+    """Return the strings in JSON that may be the code, each with whether its key is one of ``_CODE_KEYS``.
+
+    With ``anywhere`` the JSON may begin on any line.
+    """
     starts = [0] if not anywhere else [one.start() for one in re.finditer(r"^[ \t]*[{\[]", text, re.MULTILINE)][:20]
     for start in starts:
         value = _decoded(text[start:])
@@ -143,7 +150,7 @@ def _decoded(text: str) -> Any:
 
 
 def _under_code_keys(value: Any, depth: int) -> Iterator[str]:
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return
     if isinstance(value, dict):
         for key in _CODE_KEYS:
@@ -160,7 +167,7 @@ def _strings(value: Any, depth: int) -> Iterator[str]:
         yield value
     elif (lines := _as_lines(value)) is not None:
         yield lines
-    if depth <= _DEEPEST:
+    if depth <= _MAX_DEPTH:
         for part in _parts(value):
             yield from _strings(part, depth + 1)
 
@@ -185,7 +192,7 @@ Style = Literal["chat", "completion", "solution"]
 EXTRACTION_VERSION = "extraction-2"
 MAX_ANSWER = 200_000  # characters; longer answers are truncated
 _CUT = "the answer was cut "
-_HALF = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _DEFINED = re.compile("the (?:definition|function|class|header) ")
 _SPECIAL = re.compile(r"(?:<\|[A-Za-z_ ]{1,30}\|>|</s>|<eos>)\s*\Z")
 
@@ -195,7 +202,7 @@ class Extraction:
     """The body extracted from an answer.
 
     ``body`` is dedented, ready for ``splice``; None if the answer contains no code. ``reason`` says why the candidate
-    is invalid; a body that does not parse is kept for display. ``notes`` list what was left out or adjusted.
+    is invalid; its body is still available for display. ``notes`` list what was left out or adjusted.
     """
 
     body: str | None
@@ -208,15 +215,15 @@ class Extraction:
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """The notes on what the answer had beside or instead of a body alone in one block; that it was cut is none."""
+        """The notes on adjustments to the answer, without those on its truncation."""
         return tuple(note for note in self.notes if not note.startswith(_CUT))
 
 
 def extract_body(answer: str, function: Function, source: bytes = b"", *, style: Style = "chat") -> Extraction:
     """Return the body for ``function`` in ``answer``; never raises.
 
-    Imports that the answer repeats from ``source`` (may be empty) are left out. ``style``: ``chat`` for an answer to
-    the prompt; ``completion`` for text that continues the file, ``solution`` for whole code, both as in EvalPlus.
+    Imports repeated from ``source`` (which may be empty) are left out. ``style`` is ``chat`` for an answer to the prompt,
+    or as in EvalPlus ``completion`` for text that continues the file and ``solution`` for whole code.
     """
     notes: list[str] = []
     text = answer.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").replace("\x00", "")
@@ -232,9 +239,9 @@ def extract_body(answer: str, function: Function, source: bytes = b"", *, style:
         found = _read(split.answer, function, source, notes, style)
     except (RecursionError, MemoryError):
         return Extraction(None, tuple(notes), "the answer's code is nested too deeply to be read")
-    if not found.valid and (half := _HALF.search(split.answer)):
+    if not found.valid and (surrogate := _LONE_SURROGATE.search(split.answer)):
         return replace(
-            found, reason=f"the answer holds half a character (U+{ord(half[0]):04X}), so Python cannot read it"
+            found, reason=f"the answer contains a lone surrogate (U+{ord(surrogate[0]):04X}), which Python cannot read"
         )
     return found
 
@@ -245,10 +252,10 @@ def _read(text: str, function: Function, source: bytes, notes: list[str], style:
     if not text.strip():
         return Extraction(None, tuple(notes), "the answer is empty")
     if rest := after_first_tag(text):
-        # What a model thought or planned, in a tag of any name, when a function's code stands behind it.
-        behind = _read(rest, function, source, [*notes, "what stood in a tag before the code was left out"], style)
-        if _is_of_a_function(behind):
-            return behind
+        # A tag of any name before a function's code contains the model's thoughts or plans.
+        after_tag = _read(rest, function, source, [*notes, "a tag before the code was left out"], style)
+        if _is_function_body(after_tag):
+            return after_tag
     blocks = _blocks(text, style)
     whole = len(blocks) == 1
     if found := _from_json(code_in_json(blocks[0].text if whole else text), function, source, notes, style):
@@ -256,8 +263,8 @@ def _read(text: str, function: Function, source: bytes, notes: list[str], style:
     chosen = _best([block for block in blocks if block.may_be_python], function, source)
     if chosen is None or chosen.reduced.problem is not None:
         parts = [*(block.text for block in blocks), text]
-        held = [one for part in parts for one in code_in_json(part, anywhere=True)]
-        if found := _from_json(held, function, source, notes, style):
+        strings = [one for part in parts for one in code_in_json(part, anywhere=True)]
+        if found := _from_json(strings, function, source, notes, style):
             return found
         foreign = _best([block for block in blocks if not block.may_be_python], function, source)
         if foreign is not None and foreign.reduced.problem is None and foreign.belongs:
@@ -272,33 +279,33 @@ def _blocks(text: str, style: Style) -> list[AnswerBlock]:
     blocks = read_blocks(text)
     if style == "chat" or (blocks and blocks[0].fenced and text.lstrip().startswith(("`", "~", "<", "["))):
         return blocks
-    # Whole code may contain fences in strings, so it is tried as it is before any block in it.
+    # Whole code may contain fences in strings, so the literal text is candidate before the blocks in it.
     return [AnswerBlock(text, fenced=False), *[replace(block, certain=False) for block in blocks if block.fenced]]
 
 
 def _from_json(
-    held: list[tuple[str, bool]], function: Function, source: bytes, notes: list[str], style: Style
+    strings: list[tuple[str, bool]], function: Function, source: bytes, notes: list[str], style: Style
 ) -> Extraction | None:
-    for text, named in held:
-        found = _read(split_reasoning(text).answer, function, source, [*notes, "the code stood in JSON"], style)
-        # Any string may parse: one whose key does not name code has to be a function's.
-        if (found.valid and named) or _is_of_a_function(found):
+    for text, has_code_key in strings:
+        found = _read(split_reasoning(text).answer, function, source, [*notes, "the code was in JSON"], style)
+        # Almost any string parses, so one under another key must define the function or return.
+        if (found.valid and has_code_key) or _is_function_body(found):
             return found
     return None
 
 
-def _is_of_a_function(found: Extraction) -> bool:
+def _is_function_body(found: Extraction) -> bool:
     return found.valid and (returns(found.body or "") or any(_DEFINED.match(note) for note in found.notes))
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
+class _ReducedBlock:
     block: AnswerBlock
     reduced: Reduced
 
     @property
     def belongs(self) -> bool:
-        """Whether it can only be a function's code: what only calls the function can be a body as well."""
+        """Whether it is certainly the function's code and not an example that calls it."""
         return self.reduced.defines_target or returns(self.reduced.body)
 
     @property
@@ -309,54 +316,56 @@ class _Tried:
         return not problem, self.block.certain, not reduced.trivial, reduced.defines_target, returning
 
 
-def _best(blocks: list[AnswerBlock], function: Function, source: bytes) -> _Tried | None:
-    """Return the last block that defines the function or returns a value, for it corrects the others; else the last."""
-    best: _Tried | None = None
+def _best(blocks: list[AnswerBlock], function: Function, source: bytes) -> _ReducedBlock | None:
+    """Return the best block; of equally good ones the last that defines the function or returns, as it is a correction."""
+    best: _ReducedBlock | None = None
     texts = [block.text for block in blocks if block.fenced and block.closed and block.certain]
     for block in blocks:
-        beside = [text for text in texts if text not in block.text and block.text not in text]
-        tried = _Tried(block, _reduced(block, function, source, beside))
+        other_code = [text for text in texts if text not in block.text and block.text not in text]
+        candidate = _ReducedBlock(block, _reduced(block, function, source, other_code))
         if (
             best is None
-            or tried.rank > best.rank
+            or candidate.rank > best.rank
             or (
-                tried.rank == best.rank
-                and tried.rank[0]
-                and tried.belongs
+                candidate.rank == best.rank
+                and candidate.rank[0]
+                and candidate.belongs
                 and not _is_excerpt(block.text, best.block.text)
             )
         ):
-            best = tried
+            best = candidate
     return best
 
 
 def _is_excerpt(text: str, whole: str) -> bool:
-    """Whether a block only quotes lines of another."""
+    """Whether a block only repeats lines of another."""
     lines = {line.strip() for line in whole.splitlines()}
     return all(line.strip() in lines for line in text.splitlines() if line.strip())
 
 
-def _reduced(block: AnswerBlock, function: Function, source: bytes, beside: list[str]) -> Reduced:
-    literal = reduce_to_body(block.text, function, source, beside=beside)
+def _reduced(block: AnswerBlock, function: Function, source: bytes, other_code: list[str]) -> Reduced:
+    literal = reduce_to_body(block.text, function, source, other_code=other_code)
     if literal.problem is None and not literal.trivial:
         return literal
-    for reading in interpretations(block.text):
-        found = reduce_to_body(reading.text, function, source, beside=beside)
+    for interpretation in interpretations(block.text):
+        found = reduce_to_body(interpretation.text, function, source, other_code=other_code)
         read = found.problem is None and not found.trivial
-        if read and not (reading.must_define and not (found.defines_target or returns(found.body))):
-            return replace(found, notes=(reading.note, *found.notes))
-        # What is no Python as it stands gives no stub, though it may look like one: a diff has the docstring and no body.
-        if reading.must_define and (read or literal.problem is None) and not is_python(block.text):
-            return Reduced("", (), f"{reading.note}, which does not define {function.name}")
+        if read and not (interpretation.must_define and not (found.defines_target or returns(found.body))):
+            return replace(found, notes=(interpretation.note, *found.notes))
+        # A diff of the docstring alone reduces to a stub; it must be an invalid answer, not the model's own `pass`.
+        if interpretation.must_define and (read or literal.problem is None) and not is_python(block.text):
+            return Reduced("", (), f"{interpretation.note}, which does not define {function.name}")
     if literal.problem is None or (block.fenced and block.closed):
         return literal
-    return reduce_to_body(block.text, function, source, prose_around=True, beside=beside)
+    return reduce_to_body(block.text, function, source, prose_around=True, other_code=other_code)
 
 
-def _extraction(chosen: _Tried, blocks: list[AnswerBlock], notes: list[str], *, asked_for_fence: bool) -> Extraction:
+def _extraction(
+    chosen: _ReducedBlock, blocks: list[AnswerBlock], notes: list[str], *, asked_for_fence: bool
+) -> Extraction:
     block, reduced = chosen.block, chosen.reduced
     if asked_for_fence and not block.fenced and reduced.problem is None:
-        notes.append("the code stood in no block")
+        notes.append("the code was not in a code block")
     if block.fenced and not block.closed:
         notes.append("the code block was not closed")
     if sum(1 for other in blocks if other.fenced and other.may_be_python) > 1:
@@ -365,22 +374,71 @@ def _extraction(chosen: _Tried, blocks: list[AnswerBlock], notes: list[str], *, 
     if reduced.problem is None:
         return Extraction(reduced.body, tuple(notes))
     unparsed = reduced.problem.startswith(("line", "Python"))
-    if not block.fenced and not reduced.defines_target and unparsed and _reads_like_prose(block.text):
-        return Extraction(None, tuple(notes), "the answer holds no Python code")
+    if not block.fenced and not reduced.defines_target and unparsed and _resembles_prose(block.text):
+        return Extraction(None, tuple(notes), "the answer has no Python code")
     if not reduced.body.strip():
         return Extraction(reduced.body or None, tuple(notes), reduced.problem)
-    return Extraction(reduced.body, tuple(notes), _as_reason(reduced.problem))
+    reason = f"the body does not parse: {reduced.problem}" if unparsed else reduced.problem
+    return Extraction(reduced.body, tuple(notes), reason)
 
 
-def _as_reason(problem: str) -> str:
-    return f"the body does not parse: {problem}" if problem.startswith(("line", "Python")) else problem
-
-
-def _reads_like_prose(text: str) -> bool:
+def _resembles_prose(text: str) -> bool:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    wordy = sum(
+    prose = sum(
         1
         for line in lines
         if re.match(r"[-*>#\d.\s]*[A-Z\"“‘(]?[\w'’,-]+ [\w'’,-]+", line) and not re.search(r"[=(\[]", line)
     )
-    return bool(lines) and wordy * 2 >= len(lines)
+    return bool(lines) and prose * 2 >= len(lines)
+
+
+# -- samples files
+
+_MAX_SAMPLES_BYTES = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One line of a samples file."""
+
+    task: str  # "" if it cannot be read
+    style: Literal["completion", "solution"]
+    text: str
+    problem: str = ""  # why the line cannot be used
+
+
+def read_samples(path: Path) -> list[Sample]:
+    r"""Read answers produced elsewhere, as JSON Lines in EvalPlus style: ``task_id`` with ``completion`` or ``solution``.
+
+    Only ``\n`` ends a line: texts may contain U+2028, form feeds and similar characters. UsageError: no line is usable.
+    """
+    found = []
+    data = read_bytes(path, "The samples file", most=_MAX_SAMPLES_BYTES).removeprefix(codecs.BOM_UTF8)
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            found.append(_sample(line, f"{path.name}, line {number}"))
+    if not found:
+        raise UsageError(f"The samples file {path} is empty; it needs one JSON line per sample.")
+    if all(sample.problem for sample in found):
+        raise UsageError(f"{found[0].problem}.")
+    return found
+
+
+def _sample(line: bytes, location: str) -> Sample:
+    try:
+        entry = parse_json(line.decode().removeprefix("\ufeff"))
+    except UnicodeDecodeError:
+        return Sample("", "completion", "", f"{location}: this is not text in UTF-8")
+    except TooDeep as problem:
+        return Sample("", "completion", "", f"{location}: {problem}")
+    except ValueError:
+        return Sample("", "completion", "", f"{location}: this is not JSON")
+    values = entry if isinstance(entry, dict) else {}
+    style: Literal["completion", "solution"] = (
+        "solution" if values.get("solution") or "completion" not in values else "completion"
+    )
+    task, text = values.get("task_id"), values.get(style)
+    if isinstance(task, str) and isinstance(text, str):
+        return Sample(task, style, text)
+    name = task if isinstance(task, str) else ""
+    return Sample(name, style, "", f"{location}: it needs task_id and completion or solution as strings")

@@ -1,4 +1,4 @@
-"""Find the code blocks in a model's answer: Markdown fences and tags, but not those within Python strings."""
+"""Find the code blocks of a model's answer: Markdown fences and tags outside of Python strings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from workbench.repository.lines import LineKind, read_lines, split_lines
 
-#: A fence, which may stand behind a tag, or words with a colon.
+#: An opening fence, possibly after a tag or an introduction that ends with a colon.
 _OPEN = re.compile(
     r"^(?P<indent>[ \t]*)(?:\S.*(?:[>\]▷:][ \t]*(?=`)|\s(?=`{3,}(?:python|py)\s*$)))?(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^`\r\n]*)$"
 )
@@ -16,10 +16,10 @@ _CODE_AFTER_TAG = re.compile(
 )
 _ANY_TAG = r"(?:<(?P<name>[^\W\d_][\w:.-]*)(?:[ =][^<>\n]*)?>|\[(?P<word>[A-Z][A-Z_]*)\]|<\|(?P<special>\w+)\|>)"
 _TAG = re.compile(rf"^[ \t]*{_ANY_TAG}", re.MULTILINE)
-#: Within a tag others may stand on its line.
+#: Nested tags may follow another tag on its line.
 _INNER_TAG = re.compile(rf"(?:^[ \t]*|(?<=>)){_ANY_TAG}", re.MULTILINE)
 _INLINE = frozenset({"span", "b", "i", "em", "strong", "font", "a", "br"})
-_DEEPEST = 4
+_MAX_DEPTH = 4
 _ONE_LINE = re.compile(r"^(`{1,3})(?P<code>[^`\n]+)\1$")
 PYTHON_TAGS = frozenset([
     "", "code", "diff", "ipython", "ipython3", "patch", "py", "py3", "pycon", "python", "python-repl", "python2",
@@ -29,13 +29,13 @@ PYTHON_TAGS = frozenset([
 
 @dataclass(frozen=True, slots=True)
 class AnswerBlock:
-    """A part of an answer that may be the code."""
+    """A part of an answer that may contain the code."""
 
     text: str
     language: str = ""  # the fence's tag
     closed: bool = True
     fenced: bool = True  # in a fence or tag
-    certain: bool = True  # no other reading of the answer's marks is likelier
+    certain: bool = True  # False: found by a less likely reading of the answer's fences
 
     @property
     def may_be_python(self) -> bool:
@@ -45,8 +45,8 @@ class AnswerBlock:
 def read_blocks(answer: str) -> list[AnswerBlock]:
     """Return the blocks of ``answer`` in order; without fences or tags, the whole answer is one block.
 
-    A fence inside a triple-quoted string does not close a block. If ignoring strings gives other blocks, these follow.
-    Text before a first fence without a tag is a block, too: in a continuation the opening fence was part of the prompt.
+    A fence inside a triple-quoted string does not close a block. Blocks that result only if strings are ignored follow.
+    Text before a first fence without a tag is a block too: in a continuation the opening fence was part of the prompt.
     """
     stripped = answer.strip()
     one_line = _ONE_LINE.match(stripped)
@@ -60,7 +60,7 @@ def read_blocks(answer: str) -> list[AnswerBlock]:
     plain = _read(lines, first, strings_hide_fences=False)
     blocks = aware + [replace(block, certain=False) for block in plain if block not in aware]
     if read_lines(answer)[first].kind is LineKind.STRING:
-        blocks.insert(0, AnswerBlock(answer, fenced=False))  # code without a fence, but with a string that contains one
+        blocks.insert(0, AnswerBlock(answer, fenced=False))  # unfenced code with a string that contains a fence
     before = "".join(lines[:first])
     opening = _OPEN.match(lines[first].rstrip("\r\n"))
     if before.strip() and opening and not opening["info"].strip():
@@ -69,14 +69,14 @@ def read_blocks(answer: str) -> list[AnswerBlock]:
 
 
 def after_first_tag(answer: str) -> str:
-    """Return what follows the tag with which an answer begins, "" if there is none or nothing."""
+    """Return the text after the element with which an answer begins, "" if it does not begin with a tag."""
     opening = re.match(rf"\s*{_ANY_TAG}", answer)
     end = _end_of_tag(opening).search(answer, opening.end()) if opening else None
     return answer[end.end() :].strip("\n") if end else ""
 
 
 def _tagged(answer: str, depth: int = 0) -> list[AnswerBlock]:
-    """Return the blocks between tags such as ``[PYTHON]`` and ``[/PYTHON]`` (which may be cut off), then the whole."""
+    """Return the blocks between tags such as ``[PYTHON]`` and ``[/PYTHON]`` (which may be missing), then the whole answer."""
     kinds = read_lines(answer)
     starts = [0]
     for line in kinds:
@@ -98,7 +98,7 @@ def _tagged(answer: str, depth: int = 0) -> list[AnswerBlock]:
         cdata = re.fullmatch(r"\s*<!\[CDATA\[(.*?)\]\]>\s*", inside, re.DOTALL)
         inside = cdata[1] if cdata else inside
         inner = (
-            _tagged(inside, depth + 1) if depth < _DEEPEST and _TAG.match(inside.lstrip()) else [AnswerBlock(inside)]
+            _tagged(inside, depth + 1) if depth < _MAX_DEPTH and _TAG.match(inside.lstrip()) else [AnswerBlock(inside)]
         )
         blocks += [replace(one, fenced=True) for one in inner]
         position = end.end() if end else len(answer)
@@ -131,7 +131,7 @@ def _read(lines: list[str], first: int, *, strings_hide_fences: bool) -> list[An
             if _closes(line, opening["mark"]) and not (strings_hide_fences and _in_string(inside, lines[position:])):
                 closed = True
                 break
-            if _closes_behind_code(line, opening["mark"]) and not _in_string(inside, lines[position:]):
+            if _closes_after_code(line, opening["mark"]) and not _in_string(inside, lines[position:]):
                 inside.append(line.rstrip()[: -len(opening["mark"])])
                 closed = True
                 break
@@ -149,7 +149,7 @@ def _closes(line: str, mark: str) -> bool:
     return len(text) >= len(mark) and set(text) == {mark[0]}
 
 
-def _closes_behind_code(line: str, mark: str) -> bool:
+def _closes_after_code(line: str, mark: str) -> bool:
     text = line.rstrip()
     return text.endswith(mark) and not text.strip().startswith(mark[0]) and "#" not in text
 

@@ -1,4 +1,4 @@
-"""Find the names that Python code binds, those that it needs from outside, and those that a file already has."""
+"""The names that Python code binds, uses from outside, or finds in its file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 @dataclass(slots=True)
 class ScopeNames:
-    """Names of one scope: what it binds, what it (or a scope inside) reads, what it declares ``global``."""
+    """Names of one scope: those it binds, those read in it or in an inner scope, and those declared ``global``."""
 
     bound: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
@@ -37,7 +37,7 @@ def names_of(nodes: Iterable[ast.AST]) -> ScopeNames:
 
 
 def names_in(function: FunctionNode | ast.Lambda) -> ScopeNames:
-    """Return the names of a function's own scope, parameters bound; its header is no part of it."""
+    """Return the names of a function's own scope, including its parameters but not its decorators and defaults."""
     found = names_of(function.body if isinstance(function.body, list) else [function.body])
     found.bound |= set(parameters(function.args))
     return found
@@ -109,7 +109,7 @@ def file_names(source: bytes, function: Function) -> FileNames:
 
 
 class FileNames:
-    """What the target's file defines at module level."""
+    """The names visible in the target's function: of its module and of the functions around it."""
 
     def __init__(self, source: bytes, function: Function) -> None:
         try:
@@ -134,7 +134,7 @@ class FileNames:
                     self.names |= names_in(one).bound
 
     def has(self, node: ast.stmt) -> bool:
-        """Whether the file has this already: the same import or definition, or one that this excerpts."""
+        """Whether the file already has the import or definition, or a full version of an abbreviated one."""
         if isinstance(node, ast.Import | ast.ImportFrom):
             return (node.__class__ is ast.ImportFrom and node.module == "__future__") or (
                 not star_of(node) and set(_aliases(node)) <= self._imports
@@ -164,16 +164,16 @@ def _aliases(node: ast.stmt) -> list[tuple[str, str, str, int]]:
 
 
 def star_of(node: ast.stmt) -> str:
-    """Return the module of a star import, "" of any other statement."""
+    """Return the module of a star import, "" for any other statement."""
     if isinstance(node, ast.ImportFrom) and any(one.name == "*" for one in node.names):
         return "." * node.level + (node.module or "")
     return ""
 
 
 def _is_elided(node: FunctionNode) -> bool:
-    """Whether a repeated function stands there without its body."""
-    plain = [one for one in node.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
-    return all(isinstance(one, ast.Pass | ast.Raise) for one in plain)
+    """Whether the body is only a placeholder: a docstring, ``...``, ``pass`` or ``raise``."""
+    statements = [one for one in node.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+    return all(isinstance(one, ast.Pass | ast.Raise) for one in statements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +187,9 @@ class _Edit:
 
 
 def lift_siblings(text: str, tree: ast.Module, line: int, function: Function, source: bytes) -> str:
-    """Return module code where the siblings that the method at ``line`` uses, and the file's class lacks, are global.
+    """Turn sibling methods that the method at ``line`` uses and the file's class lacks into module-level functions.
 
-    ``self.half(x)`` becomes ``half(self, x)``, and ``half`` a function behind the class. No line is moved.
+    ``self.half(x)`` becomes ``half(self, x)``, and ``half`` is copied below the class, so that line numbers stay valid.
     """
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     around = next((one for one in classes if any(each.lineno == line for each in one.body)), None)
@@ -204,28 +204,28 @@ def lift_siblings(text: str, tree: ast.Module, line: int, function: Function, so
         if name not in known and isinstance(one, (*FUNCTIONS, ast.Assign, ast.AnnAssign))
     }
     edits: list[_Edit] = []
-    due: list[ast.stmt] = [target]
-    taken: list[ast.stmt] = []
-    while due:
-        one = due.pop()
+    pending: list[ast.stmt] = [target]
+    lifted: list[ast.stmt] = []
+    while pending:
+        one = pending.pop()
         for name, edit in _references(one, around.name, siblings, split_lines(text)):
             edits.append(edit)
-            if siblings[name] not in taken:
-                taken.append(siblings[name])
-                due.append(siblings[name])
-    if not taken:
+            if siblings[name] not in lifted:
+                lifted.append(siblings[name])
+                pending.append(siblings[name])
+    if not lifted:
         return text
     lines = [piece.encode() for piece in split_lines(text)]
     for edit in sorted(edits, key=lambda one: (one.line, one.start), reverse=True):
         piece = lines[edit.line - 1]
         lines[edit.line - 1] = piece[: edit.start] + edit.text.encode() + piece[edit.end :]
     edited = [piece.decode() for piece in lines]
-    moved = []
-    for one in sorted(taken, key=lambda one: one.lineno):
-        kept = [each for each in getattr(one, "decorator_list", ()) if _form(each) == ""]
-        parts = ["".join(edited[each.lineno - 1 : each.end_lineno]) for each in kept]
-        moved.append(dedent("".join([*parts, *edited[one.lineno - 1 : one.end_lineno]])))
-    return "".join(edited).rstrip() + "\n" + "\n".join(piece.rstrip() for piece in moved) + "\n"
+    copies = []
+    for one in sorted(lifted, key=lambda one: one.lineno):
+        decorators = [each for each in getattr(one, "decorator_list", ()) if not _descriptor(each)]
+        parts = ["".join(edited[each.lineno - 1 : each.end_lineno]) for each in decorators]
+        copies.append(dedent("".join([*parts, *edited[one.lineno - 1 : one.end_lineno]])))
+    return "".join(edited).rstrip() + "\n" + "\n".join(piece.rstrip() for piece in copies) + "\n"
 
 
 def _names_in_class(source: bytes, qualified_name: str) -> set[str]:
@@ -238,19 +238,19 @@ def _names_in_class(source: bytes, qualified_name: str) -> set[str]:
     return names_of(body).bound
 
 
-def _form(decorator: ast.expr) -> str:
-    return decorator.id if isinstance(decorator, ast.Name) and decorator.id in _FORMS else ""
+_DESCRIPTORS = {"staticmethod", "classmethod", "property"}
 
 
-_FORMS = {"staticmethod", "classmethod", "property"}
+def _descriptor(decorator: ast.expr) -> str:
+    return decorator.id if isinstance(decorator, ast.Name) and decorator.id in _DESCRIPTORS else ""
 
 
 def _references(
     user: ast.stmt, class_name: str, siblings: Mapping[str, ast.stmt], lines: list[str]
 ) -> list[tuple[str, _Edit]]:
-    """Return the siblings that a method refers to through its first parameter or the class, with each edit."""
+    """Return the siblings that a method accesses through its first parameter or the class, each with its edit."""
     receivers = {class_name}
-    if isinstance(user, FUNCTIONS) and not any(_form(one) == "staticmethod" for one in user.decorator_list):
+    if isinstance(user, FUNCTIONS) and not any(_descriptor(one) == "staticmethod" for one in user.decorator_list):
         receivers.update(parameters(user.args)[:1])
     called = {id(one.func): one for one in ast.walk(user) if isinstance(one, ast.Call)}
     found = []
@@ -263,30 +263,26 @@ def _references(
         call = called.get(id(one))
         first = _first_argument(sibling, one.value.id, class_name)
         start, end, text = one.col_offset, one.end_col_offset or one.col_offset, one.attr
-        if first and _is_property(sibling):
+        if first and any(_descriptor(each) == "property" for each in getattr(sibling, "decorator_list", ())):
             text = f"{one.attr}({first})"
         elif first and call is not None:
-            place = lines[one.lineno - 1].encode().find(b"(", end)
-            if place < 0:
+            bracket = lines[one.lineno - 1].encode().find(b"(", end)
+            if bracket < 0:
                 continue
-            text, end = f"{one.attr}({first}{', ' if call.args or call.keywords else ''}", place + 1
+            text, end = f"{one.attr}({first}{', ' if call.args or call.keywords else ''}", bracket + 1
         elif first:
             text = f"(lambda *a, **k: {one.attr}({first}, *a, **k))"
         found.append((one.attr, _Edit(one.lineno, start, end, text)))
     return found
 
 
-def _is_property(sibling: ast.stmt) -> bool:
-    return any(_form(one) == "property" for one in getattr(sibling, "decorator_list", ()))
-
-
 def _first_argument(sibling: ast.stmt, receiver: str, class_name: str) -> str:
-    """Return the first argument of a sibling that is called through ``receiver``; "" for none."""
+    """Return the first argument to pass to a sibling that was called on ``receiver``; "" for none."""
     if not isinstance(sibling, FUNCTIONS):
         return ""
-    forms = {_form(one) for one in sibling.decorator_list}
-    if "staticmethod" in forms:
+    descriptors = {_descriptor(one) for one in sibling.decorator_list}
+    if "staticmethod" in descriptors:
         return ""
-    if "classmethod" in forms:
+    if "classmethod" in descriptors:
         return receiver if receiver in (class_name, "cls") else f"type({receiver})"
     return "" if receiver == class_name else receiver

@@ -1,9 +1,9 @@
-"""The figures of a run's samples: the one place that computes them, for app, commands and reports alike.
+"""Totals, pass@k and task results of a run, computed here for the app, commands and reports alike.
 
-It reads plain rows (:class:`workbench.session.sample_counts.SampleCount`), whether these count one sample each or
-thousands. The rules: a sample of an excluded task counts only in the controls; our own errors are no samples of pass@k;
-a sample that is being tested again counts by its former verdict until the new one is there; a task with fewer than k
-counted samples has no pass@k.
+The input is :class:`workbench.session.sample_counts.SampleCount`, each of one sample or of thousands. The rules: samples
+of excluded tasks count only in the controls; the workbench's own errors are not samples of pass@k; a sample that is
+being tested again counts by its former verdict until the new one is known; pass@k of a task needs at least k counted
+samples.
 """
 
 from __future__ import annotations
@@ -33,42 +33,42 @@ class TaskResult:
     task: str
     repository: str
     file: str
-    leaking: bool  # the docstring carries the code
+    leaking: bool  # the docstring repeats the code
     counted: int  # samples that go into pass@k
     passed: int
     doubtful: int = 0  # of the passed ones
     waiting: int = 0  # without a verdict
     repaired: int = 0  # passed ones whose answer needed a repair
     documented: bool = True  # the function has a docstring
-    cut: int = 0  # counted ones whose answer was cut at a token limit
+    cut: int = 0  # counted ones whose answer was truncated at a token limit
 
     def at(self, k: int) -> float | None:
-        """Return the task's pass@k, None if it has fewer than k samples."""
+        """Return pass@k, None if the task has fewer than k samples."""
         return pass_at_k(self.counted, self.passed, k)
 
     def count(self, *, doubtful: bool = True, repaired: bool = True) -> TaskCount:
-        """Return the counts for pass@k; without ``doubtful`` or ``repaired`` ones such a pass counts as a failure."""
+        """Return the counts for pass@k; with ``doubtful`` or ``repaired`` False such passes count as failures."""
         passed = self.passed - (0 if doubtful else self.doubtful) - (0 if repaired else self.repaired)
         return TaskCount(self.task, self.repository, self.file, self.counted, passed)
 
 
 @dataclass(frozen=True, slots=True)
 class PassFigures:
-    """pass@k of a group; ``without_…`` and ``of_…`` are pass@k for each k as ``pass_at``."""
+    """pass@k of a group; ``without_…`` and ``of_…`` have a pass@k for each k of ``pass_at``."""
 
-    pass_at: tuple[PassEstimate, ...]  # for each k, in the order asked for
+    pass_at: tuple[PassEstimate, ...]  # for each requested k, in their order
     tasks: int  # with a sample
     decided: int  # tasks whose samples all have a verdict
-    samples_per_task: tuple[int, int]  # the fewest and the most counted ones
-    leaking: int  # tasks whose docstring carries the code
+    samples_per_task: tuple[int, int]  # minimum and maximum of the counted ones
+    leaking: int  # tasks whose docstring repeats the code
     without_leaking: tuple[float | None, ...]
     doubtful: int  # passed samples
-    without_doubtful: tuple[float | None, ...]  # these count as failed
-    repaired: int = 0  # passed samples: a header, a docstring, fences were left out
-    without_repairs: tuple[float | None, ...] = ()  # these count as failed
+    without_doubtful: tuple[float | None, ...]  # doubtful passes count as failures
+    repaired: int = 0  # passed samples whose answer needed a repair
+    without_repairs: tuple[float | None, ...] = ()  # repaired passes count as failures
     documented: int = 0  # tasks whose function has a docstring
     of_documented: tuple[float | None, ...] = ()
-    cut: int = 0  # counted samples whose answers were cut at a token limit
+    cut: int = 0  # counted samples whose answers were truncated at a token limit
 
     @property
     def documented_share(self) -> float | None:
@@ -79,10 +79,10 @@ class PassFigures:
         return {
             "leaking": self.leaking,
             "pass_at_k_without_leaking": dict(zip(ks, self.without_leaking, strict=True)),
-            # Passes of bodies that are not plain, and pass@k as if they had failed.
+            # Passes of bodies outside the safe subset, and pass@k if they had failed.
             "doubtful": self.doubtful,
             "pass_at_k_without_doubtful": dict(zip(ks, self.without_doubtful, strict=True)),
-            # Passes of answers that had to be repaired, and pass@k as if they had failed.
+            # Passes of answers that needed a repair, and pass@k if they had failed.
             "repaired": self.repaired,
             "pass_at_k_without_repairs": dict(zip(ks, self.without_repairs, strict=True)),
             "cut_at_token_limit": self.cut,
@@ -91,29 +91,29 @@ class PassFigures:
             "pass_at_k_of_documented": dict(zip(ks, self.of_documented, strict=True)),
         }
 
-    def drawn(self, asked: int) -> str:
+    def samples_text(self, requested: int) -> str:
         """Return the number of counted samples per task, with the requested number if some are missing: ``0 to 2 of 2``."""
         fewest, most = self.samples_per_task
-        if fewest == most >= asked:
-            return str(asked)
-        return (f"{fewest} to {most}" if fewest < most else str(fewest)) + (f" of {asked}" if fewest < asked else "")
+        if fewest == most >= requested:
+            return str(requested)
+        counts = f"{fewest} to {most}" if fewest < most else str(fewest)
+        return counts + (f" of {requested}" if fewest < requested else "")
 
     @property
-    def otherwise(self) -> list[tuple[str, tuple[float | None, ...]]]:
-        """What pass@k is of documented functions alone, without leaking ones, and as if doubtful or repaired passes had failed.
+    def variants(self) -> list[tuple[str, tuple[float | None, ...]]]:
+        """Labels and values of pass@k over subsets of tasks, and with doubtful or repaired passes counted as failures.
 
-        Each comes with its words; where answers were cut, these alone.
+        The label on truncated answers has no values.
         """
         documented = f"{self.documented:,}/{self.tasks:,} with docstring"
-        # Repaired passes are not left out: they count as failed, as if nobody had mended the answers.
-        known = (
+        variants = (
             (self.tasks - self.documented, documented, self.of_documented if self.documented else ()),
             (self.leaking, f"without {self.leaking:,} leaking", self.without_leaking),
             (self.doubtful, f"without {self.doubtful:,} {DOUBTFUL} doubtful", self.without_doubtful),
             (self.repaired, f"if {plural(self.repaired, 'repaired answer')} had failed", self.without_repairs),
             (self.cut, f"{plural(self.cut, 'answer')} cut at the token limit", ()),
         )
-        return [(words, values) for count, words, values in known if count]
+        return [(label, values) for count, label, values in variants if count]
 
     @property
     def partial(self) -> bool:
@@ -122,27 +122,27 @@ class PassFigures:
 
 @dataclass(frozen=True, slots=True)
 class GroupTotals:
-    """Sums over the samples of a group, without those of excluded tasks."""
+    """Sums over the samples of a group, excluded tasks left out."""
 
     samples: int
     verdicts: Mapping[str, int]
     unfinished: int  # without a verdict
-    retesting: int  # being tested again; they count by their former verdict
-    routes: Mapping[str, int]  # verdicts by route
+    retesting: int  # being tested again; counted by their former verdict
+    routes: Mapping[str, int]  # number of verdicts by route
     tokens: int  # of prompts and answers
-    cost_usd: float | None  # None: no cost is known
-    elapsed_s: float | None  # from the first request to the last verdict, while live to now
-    began: float | None  # the first request, unix seconds
+    cost_usd: float | None  # None if no cost is known
+    elapsed_s: float | None  # from the first request to the last verdict, or to now while the run is live
+    began: float | None  # time of the first request, unix seconds
 
     @property
     def decided(self) -> int:
-        """Samples with a verdict, former ones included."""
+        """Samples with a verdict, including former ones."""
         return self.samples - self.unfinished
 
 
 @dataclass(frozen=True, slots=True)
 class GroupOutcome:
-    """A group of a run with ``ready`` tasks; a ``control`` is shown apart from what was asked for."""
+    """The outcome of a group in a run with ``ready`` tasks; a ``control`` is shown apart from the requested groups."""
 
     group: Group
     control: bool
@@ -153,19 +153,18 @@ class GroupOutcome:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What has to stand beside pass@k: missing tasks and samples, doubtful passes, repaired or cut answers."""
+        """Caveats to show next to pass@k: missing tasks and samples, doubtful passes, repaired or truncated answers."""
         figures, missing = self.figures, self.ready - self.figures.tasks
         fewest, most = figures.samples_per_task
-        found = [f"{figures.tasks:,} of the run's {self.ready:,} tasks"] if missing > 0 else []
-        found += [f"{figures.decided:,} of {figures.tasks:,} tasks so far"] if figures.partial else []
-        found += [f"{fewest:,} to {most:,} samples a task"] if fewest != most else []
+        marks = [f"{figures.tasks:,} of the run's {self.ready:,} tasks"] if missing > 0 else []
+        marks += [f"{figures.decided:,} of {figures.tasks:,} tasks so far"] if figures.partial else []
+        marks += [f"{fewest:,} to {most:,} samples a task"] if fewest != most else []
         counts = (
             (figures.doubtful, "doubtful"), (figures.repaired, "repaired"), (figures.cut, "cut at the token limit")
         )  # fmt: skip
-        return (*found, *(f"{count:,} {what}" for count, what in counts if count))
+        return (*marks, *(f"{count:,} {label}" for count, label in counts if count))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the outcome as JSON values, the same in every report and summary."""
         totals, figures = self.totals, self.figures
         return {
             **self.group.to_json(),
@@ -197,7 +196,7 @@ class GroupOutcome:
 
 
 def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> GroupTotals:
-    """Return the sums over the samples of one group; ``now`` (unix seconds) only while an engine executes the run."""
+    """Sum the samples of one group; pass ``now`` (unix seconds) only while an engine executes the run."""
     rows = [row for row in counts if not row.excluded]
     verdicts: Counter[str] = Counter()
     routes: Counter[str] = Counter()
@@ -212,8 +211,8 @@ def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> GroupT
     retesting = sum(row.count for row in rows if row.retesting)
     starts = [row.began for row in rows if row.began is not None]
     ended = [row.ended for row in rows if row.ended is not None]
-    at_work = now is not None and bool(unfinished or retesting)
-    end = now if at_work else max(ended, default=None)
+    is_live = now is not None and bool(unfinished or retesting)
+    end = now if is_live else max(ended, default=None)
     began = min(starts, default=None)
     return GroupTotals(
         samples=samples,
@@ -222,7 +221,7 @@ def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> GroupT
         retesting=retesting,
         routes=dict(sorted(routes.items())),
         tokens=sum(row.tokens for row in rows),
-        # Sums of SQLite and of Python differ in the last bits.
+        # Sums by SQLite and by Python differ in the last bits.
         cost_usd=round(math.fsum(costs), 9) if costs else None,
         elapsed_s=max(0.0, end - began) if end is not None and began is not None else None,
         began=began,
@@ -230,7 +229,7 @@ def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> GroupT
 
 
 def task_results(counts: Iterable[SampleCount], tasks: Mapping[str, TaskRow]) -> tuple[TaskResult, ...]:
-    """Return the result of each task that has samples in the group and is not excluded, in the order of ``tasks``."""
+    """Return the results of the group's tasks in the order of ``tasks``, without excluded ones and those without samples."""
     by_task: dict[str, list[SampleCount]] = {}
     for row in counts:
         if not row.excluded:
@@ -254,12 +253,11 @@ def task_result(task: TaskRow, rows: Iterable[SampleCount]) -> TaskResult:
 
 
 def is_leaking(leak: float | None) -> bool:
-    """Return whether a docstring repeats so much of the body that it carries the code."""
     return leak is not None and leak >= THRESHOLD
 
 
 def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: bool = True) -> PassFigures:
-    """Return pass@k over tasks of one group: of all, without doubtful passes, and for documented functions alone."""
+    """Return pass@k over the tasks of one group, and its variants; ``interval`` False skips the intervals."""
     overall = summarise([one.count() for one in results], ks, interval=LEVEL if interval else None)
     clean = [one for one in results if not one.leaking]
     without_leaking = summarise([one.count() for one in clean], ks)
@@ -267,12 +265,12 @@ def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: 
     without_repairs = summarise([one.count(repaired=False) for one in results], ks)
     documented = [one for one in results if one.documented]
     of_documented = summarise([one.count() for one in documented], ks)
-    drawn = [one.counted for one in results]
+    counted = [one.counted for one in results]
     return PassFigures(
         pass_at=tuple(overall[k] for k in ks),
         tasks=len(results),
         decided=sum(not one.waiting for one in results),
-        samples_per_task=(min(drawn, default=0), max(drawn, default=0)),
+        samples_per_task=(min(counted, default=0), max(counted, default=0)),
         leaking=len(results) - len(clean),
         without_leaking=tuple(without_leaking[k].value for k in ks),
         doubtful=sum(one.doubtful for one in results),
@@ -288,29 +286,29 @@ def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: 
 def group_outcomes(
     counts: Iterable[SampleCount], tasks: Iterable[TaskRow], ks: Sequence[int], *, now: float | None = None
 ) -> tuple[GroupOutcome, ...]:
-    """Return the outcome of each group of a run: those asked for by name, then the controls."""
-    known = {task.id: task for task in tasks}
-    ready = sum(task.state != "excluded" for task in known.values())
+    """Return the outcome of each group of a run: the requested groups by name, then the controls."""
+    tasks_by_id = {task.id: task for task in tasks}
+    ready = sum(task.state != "excluded" for task in tasks_by_id.values())
     groups: dict[tuple[bool, Group], list[SampleCount]] = {}
     for row in counts:
         groups.setdefault((row.control, row.group), []).append(row)
     outcomes = []
     for (control, group), rows in sorted(groups.items()):
-        results = task_results(rows, known)
-        # A control must be exactly 1 or 0: an interval around it would say that it need not.
+        results = task_results(rows, tasks_by_id)
+        # A control must be exactly 1 or 0, so an interval would be misleading.
         figures = pass_figures(results, ks, interval=not control)
         outcomes.append(GroupOutcome(group, control, totals(rows, now=now), figures, results, ready))
     return tuple(outcomes)
 
 
 def ks_of(plan: Mapping[str, Any]) -> tuple[int, ...]:
-    asked = plan.get("k")
-    listed = asked if isinstance(asked, list | tuple) else [asked]
-    return tuple(sorted({k for k in listed if isinstance(k, int) and not isinstance(k, bool) and k >= 1})) or DEFAULT_KS
+    k = plan.get("k")
+    ks = k if isinstance(k, list | tuple) else [k]
+    return tuple(sorted({k for k in ks if isinstance(k, int) and not isinstance(k, bool) and k >= 1})) or DEFAULT_KS
 
 
 MOST_SAMPLES = 200
-"""Points of a curve at most; with more samples the first so many are looked at."""
+"""Maximum number of points of a curve; further samples are ignored."""
 OUTSIDE = "(no class)"
 VERDICTS_OF_TASKS = ("all samples passed", "some passed", "none passed", "not decided", "taken out")
 """The outcomes of a whole task, best first."""
@@ -318,7 +316,7 @@ VERDICTS_OF_TASKS = ("all samples passed", "some passed", "none passed", "not de
 
 @dataclass(frozen=True, slots=True)
 class TaskGroup:
-    """Tasks with something in common: how many, and their mean pass@k for each k (no interval)."""
+    """A named set of tasks: their number and mean pass@k for each k, without interval."""
 
     name: str
     tasks: int
@@ -327,7 +325,7 @@ class TaskGroup:
 
 @dataclass(frozen=True, slots=True)
 class VerdictSequence:
-    """The samples of a task by their numbers: whether each passed, None for one that does not count (yet)."""
+    """Whether each sample of a task passed, in order; None for one that does not count or has no verdict yet."""
 
     task: str
     repository: str
@@ -337,7 +335,7 @@ class VerdictSequence:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """pass@k of the first ``m`` samples of every task; tasks with fewer than k counted ones of these are left out."""
+    """pass@k of the first ``m`` samples of every task that has at least k counted ones among them."""
 
     m: int
     estimate: PassEstimate
@@ -345,7 +343,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class Unsolved:
-    """A task of which no counted sample of any group passed; ``evaluators`` tried it."""
+    """A task without a passing sample in any group; ``evaluators`` is the number of groups that tried it."""
 
     task: str
     samples: int
@@ -353,12 +351,12 @@ class Unsolved:
 
 
 def class_of(qualified_name: str) -> str:
-    """Return the class in a function's qualified name, :data:`OUTSIDE` if there is none."""
+    """Return the class part of a qualified name, :data:`OUTSIDE` if there is none."""
     return qualified_name.partition("#")[0].rpartition(".")[0] or OUTSIDE
 
 
 def verdict_of(result: TaskResult) -> str:
-    """Return the verdict on a task over its samples, one of :data:`VERDICTS_OF_TASKS`."""
+    """Return the verdict over all samples of a task, one of :data:`VERDICTS_OF_TASKS`."""
     if result.waiting or not result.counted:
         return "not decided"
     if result.passed == result.counted:
@@ -367,19 +365,19 @@ def verdict_of(result: TaskResult) -> str:
 
 
 def pass_by(named: Iterable[tuple[str, TaskResult]], ks: Sequence[int]) -> tuple[TaskGroup, ...]:
-    """Return the mean pass@k of named groups of tasks, in the order of first mention; a task may be in several."""
-    found: dict[str, list[TaskResult]] = {}
+    """Return the mean pass@k of named sets of tasks, in the order of first mention; a task may be in several."""
+    by_name: dict[str, list[TaskResult]] = {}
     for name, result in named:
-        found.setdefault(name, []).append(result)
+        by_name.setdefault(name, []).append(result)
     groups = []
-    for name, results in found.items():
+    for name, results in by_name.items():
         counts = [one.count() for one in results]
         groups.append(TaskGroup(name, len(results), tuple(mean_over_tasks(counts, k) for k in ks)))
     return tuple(groups)
 
 
 def pass_by_samples(sequences: Sequence[VerdictSequence], k: int) -> tuple[CurvePoint, ...]:
-    """Return pass@k of the first m samples for m from k to the most samples that a task has, with intervals."""
+    """Return pass@k of the first m samples for m from k to the largest number of samples, with intervals."""
     most = min(MOST_SAMPLES, max((len(one.passed) for one in sequences), default=0))
     points = []
     for m in range(max(1, k), most + 1):
@@ -389,7 +387,7 @@ def pass_by_samples(sequences: Sequence[VerdictSequence], k: int) -> tuple[Curve
 
 
 def pass_by_k(results: Sequence[TaskResult]) -> tuple[PassEstimate, ...]:
-    """Return pass@k over all samples for k from 1 to the most counted samples of a task, with intervals."""
+    """Return pass@k over all samples for k from 1 to the largest number of counted samples, with intervals."""
     most = min(MOST_SAMPLES, max((one.counted for one in results), default=0))
     ks = range(1, most + 1)
     overall = summarise([one.count() for one in results], ks, interval=LEVEL)
@@ -397,7 +395,7 @@ def pass_by_k(results: Sequence[TaskResult]) -> tuple[PassEstimate, ...]:
 
 
 def unsolved(results: Mapping[Group, Sequence[TaskResult]]) -> tuple[Unsolved, ...]:
-    """Return the tasks that no group solved, in their order; those without a counted sample are left out."""
+    """Return the tasks with counted samples that no group solved, in their order."""
     samples: dict[str, int] = {}
     passed: dict[str, int] = {}
     tried: dict[str, int] = {}

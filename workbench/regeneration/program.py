@@ -1,7 +1,7 @@
-"""Take from an answer's code what the function needs beside its body: imports, constants, helpers and classes.
+"""Collect what a body needs from the rest of an answer's code: imports, constants, helpers and classes.
 
-They go into the body, before its statements. Where that would change what a name means (another parameter list, a
-decorator, a recursion that shares state), the answer's whole function goes in and is called with the arguments.
+They are placed before the body's statements. Where that would change what a name refers to (different parameters, a
+decorator, recursion that shares state), the answer's whole function is nested in the body and called with the arguments.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from workbench.regeneration.names import (
 from workbench.repository.functions import Function
 from workbench.repository.lines import LineKind, dedent, read_lines, reindent, split_lines
 
-_MAX_TRIES = 40
+_MAX_ATTEMPTS = 40
 _HEADER_DECORATORS = {
     "property", "staticmethod", "classmethod", "overload", "override", "abstractmethod", "cached_property",
 }  # fmt: skip
 _ACCESSORS = {"setter", "getter", "deleter"}
-_SHOWS = {"print", "pprint", "display", "input", "exit", "quit"}
+_OUTPUT_CALLS = {"print", "pprint", "display", "input", "exit", "quit"}
 
 
 @dataclass(slots=True)
 class Statement:
-    """A statement at module level; ``before``: above the function in the same text."""
+    """A module-level statement; ``before`` is true if it precedes the function in the same text."""
 
     node: ast.stmt
     text: str
@@ -48,35 +48,35 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
-    """A body with what it needs, and notes on what was adjusted."""
+class CompletedBody:
+    """A body with the definitions it needs, and notes on what was adjusted."""
 
     body: str
     notes: tuple[str, ...] = ()
 
 
 def parse_program(text: str) -> ast.Module | None:
-    """Return the tree of module code, without statements at its end that do not parse; None if nothing parses."""
+    """Parse module code, dropping trailing statements until the rest parses; None if nothing does."""
     with contextlib.suppress(*python_syntax.UNREADABLE):
         return python_syntax.parse(text)
     lines = read_lines(text)
     starts = [n for n, line in enumerate(lines) if n and line.kind is LineKind.CODE and not line.indent]
-    for end in starts[: -_MAX_TRIES - 1 : -1]:
+    for end in starts[: -_MAX_ATTEMPTS - 1 : -1]:
         with contextlib.suppress(*python_syntax.UNREADABLE):
             return python_syntax.parse("".join(line.text for line in lines[:end]))
     return None
 
 
 class AnswerProgram:
-    """The module code of an answer: the code around the target's definition in ``line`` (0: none), and other code."""
+    """The module-level code of an answer: ``text`` with the target's definition at ``line`` (0: none), and other blocks."""
 
-    def __init__(self, text: str, line: int, beside: Sequence[str], function: Function, source: bytes) -> None:
+    def __init__(self, text: str, line: int, other_code: Sequence[str], function: Function, source: bytes) -> None:
         self._function = function
         self._source = source
         self.node: FunctionNode | None = None
         """The function at ``line``; None where the code does not parse up to there."""
         self._statements: list[Statement] = []
-        for other in beside:
+        for other in other_code:
             self._read(other, 0)
         self._read(text, line)
         self._imported = set().union(
@@ -91,7 +91,7 @@ class AnswerProgram:
     def _read(self, text: str, line: int) -> None:
         tree = parse_program(text)
         if tree and defers_annotations(tree.body) and not self._file.defers_annotations:
-            # The answer's were never evaluated, those of definitions in a function of this file would be.
+            # With `from __future__ import annotations` they were never evaluated; nested in this file they would be.
             bare = _without_annotations(text, tree)
             parsed = parse_program(bare)
             if parsed is not None and len(parsed.body) == len(tree.body):
@@ -107,11 +107,11 @@ class AnswerProgram:
             code = "".join(lines[first - 1 : end]).rstrip()
             self._statements.append(Statement(node, code, names_of([node]), first < line))
 
-    def completed(self, node: FunctionNode, body: str) -> Completed:
-        function, given = self._function, _arguments(self._function)
+    def complete(self, node: FunctionNode, body: str) -> CompletedBody:
+        function, expected = self._function, _arguments(self._function)
         names = names_in(node)
         extra = [one for one in node.decorator_list if self._is_added(one)]
-        renamed = _renamed(node, given, function)
+        matches = _parameter_pairs(node, expected, function)
         needed = names.free | names_of(extra).used
         selected = self._needed(needed)
         bound = set().union(*(one.names.bound for one in selected))
@@ -122,30 +122,33 @@ class AnswerProgram:
             or getattr(one.node, "decorator_list", ())
             for one in selected
         )
-        declared = names.declared | set().union(*(_declared(one.node) for one in selected))
-        clash = bound & (names.bound | set(parameters(given)) | declared)
-        # What is set on the function itself, as `f.calls = 0`.
-        own = [
-            one for one in self._statements if isinstance(one.node, ast.Assign) and function.name in _changed(one.node)
+        declared = names.declared | set().union(*(_global_names(one.node) for one in selected))
+        clash = bound & (names.bound | set(parameters(expected)) | declared)
+        # Attributes of the function itself, such as `f.calls = 0`.
+        attributes = [
+            one
+            for one in self._statements
+            if isinstance(one.node, ast.Assign) and function.name in _mutated_names(one.node)
         ]
-        if extra or clash or renamed is None or (recursive and (state or own) and function.kind == "function"):
-            if renamed is None:
-                notes.append("the parameters were others")
+        if extra or clash or matches is None or (recursive and (state or attributes) and function.kind == "function"):
+            if matches is None:
+                notes.append("the answer's function has different parameters")
             header = names_of([*node.args.defaults, *filter(None, node.args.kw_defaults)]).used
             selected = self._needed(needed | header)
-            return Completed(self._wrapped(selected, node, body, extra, own if recursive else []), tuple(notes))
+            after = attributes if recursive else []
+            return CompletedBody(self._nested(selected, node, body, extra, after), tuple(notes))
         lines = [one.text for one in selected]
-        pairs = [(new, old) for new, old in renamed if new != old and new in names.used]
-        if pairs:
-            lines.insert(0, f"{', '.join(new for new, _ in pairs)} = {', '.join(old for _, old in pairs)}")
-            notes.append(f"the parameters were called {', '.join(new for new, _ in renamed)}")
-        return Completed("\n".join([*lines, body]), tuple(notes))
+        aliases = [(new, old) for new, old in matches if new != old and new in names.used]
+        if aliases:
+            lines.insert(0, f"{', '.join(new for new, _ in aliases)} = {', '.join(old for _, old in aliases)}")
+            notes.append(f"the parameters were named {', '.join(new for new, _ in matches)}")
+        return CompletedBody("\n".join([*lines, body]), tuple(notes))
 
-    def called(self, name: str, member: str = "") -> Completed:
+    def call_to(self, name: str, member: str = "") -> CompletedBody:
         """Return a body that calls the value that the answer assigns to ``name``, or a member of it."""
-        selected = self._needed({name}, own=True)
-        body = self._call(selected, name, f"return {{}}{member}({_passed(_arguments(self._function), None)})")
-        return Completed(body, tuple(self._notes([one for one in selected if name not in one.names.bound])))
+        selected = self._needed({name}, include_target=True)
+        body = self._call(selected, name, f"return {{}}{member}({_call_arguments(_arguments(self._function), None)})")
+        return CompletedBody(body, tuple(self._notes([one for one in selected if name not in one.names.bound])))
 
     def assigns(self, name: str) -> bool:
         return any(
@@ -154,113 +157,116 @@ class AnswerProgram:
 
     @property
     def only_defines(self) -> bool:
-        """Whether the code defines, shows and tests things, and does nothing else that a body would do."""
+        """Whether the code consists of definitions, constants, output and tests, so that none of it can be a body."""
         return all(
             isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assert))
-            or _is_main(node)
-            or (isinstance(node, ast.Expr) and (isinstance(node.value, ast.Constant) or _root(node) in _SHOWS))
+            or _is_main_guard(node)
+            or (
+                isinstance(node, ast.Expr)
+                and (isinstance(node.value, ast.Constant) or _root_name(node) in _OUTPUT_CALLS)
+            )
             or (
                 isinstance(node, ast.Assign)
-                and not _calls(node)
+                and not _contains_call(node)
                 and all(isinstance(one, ast.Name) for one in node.targets)
             )
             for node in (one.node for one in self._statements)
         )
 
-    def around(self, body: str, wrapped: str) -> Completed:
-        """Return a body that stood without its header with what it needs; ``wrapped`` is the body in a function."""
+    def complete_statements(self, body: str, wrapped: str) -> CompletedBody:
+        """Complete a body that the answer shows without its header; ``wrapped`` is the body within a function."""
         node = python_syntax.parse(wrapped).body[0]
         assert isinstance(node, FUNCTIONS)
         node.args = _arguments(self._function)
         node.name = self._function.name
-        return self.completed(node, body)
+        return self.complete(node, body)
 
-    # -- what is needed
+    # -- selection of statements
 
-    def _needed(self, wanted: Iterable[str], *, own: bool = False) -> list[Statement]:
-        target = "" if own else self._function.name
-        offered = [one for one in self._statements if not _is_main(one.node)]
-        offered = [one for one in offered if not (target in one.names.bound and isinstance(one.node, FUNCTIONS))]
-        due, chosen, known = set(wanted), set[int](), set[int]()
-        # What the file has as well is the answer's own where it uses something that the answer defines otherwise.
-        others = set().union(*(one.names.bound for one in offered if not self._file.has(one.node)))
+    def _needed(self, names: Iterable[str], *, include_target: bool = False) -> list[Statement]:
+        target = "" if include_target else self._function.name
+        candidates = [one for one in self._statements if not _is_main_guard(one.node)]
+        candidates = [one for one in candidates if not (target in one.names.bound and isinstance(one.node, FUNCTIONS))]
+        required, chosen, in_file = set(names), set[int](), set[int]()
+        # A definition that the file has too comes from the answer if it uses a name that the answer redefines.
+        redefined = set().union(*(one.names.bound for one in candidates if not self._file.has(one.node)))
         selected: list[Statement] = []
         while True:
-            for place, one in enumerate(offered):
-                if place in chosen or place in known:
+            for index, one in enumerate(candidates):
+                if index in chosen or index in in_file:
                     continue
-                wanted_here = bool(one.names.bound & due)
-                if wanted_here and self._file.has(one.node) and not (one.names.free | one.names.used) & others:
-                    known.add(place)
-                elif wanted_here or self._acts(one, selected, target):
-                    chosen.add(place)
-                    due |= one.names.free | one.names.used
+                is_required = bool(one.names.bound & required)
+                if is_required and self._file.has(one.node) and not (one.names.free | one.names.used) & redefined:
+                    in_file.add(index)
+                elif is_required or self._has_effect(one, selected, target):
+                    chosen.add(index)
+                    required |= one.names.free | one.names.used
             if len(chosen) == len(selected):
                 break
-            selected = [offered[place] for place in sorted(chosen)]
-        left = [one for place, one in enumerate(offered) if place not in chosen | known]
-        self._unused = any(isinstance(one.node, (*FUNCTIONS, ast.ClassDef)) for one in left)
-        stars = [star for one in offered if (star := star_of(one.node))]
+            selected = [candidates[index] for index in sorted(chosen)]
+        left_out = [one for index, one in enumerate(candidates) if index not in chosen | in_file]
+        self._unused = any(isinstance(one.node, (*FUNCTIONS, ast.ClassDef)) for one in left_out)
+        stars = [star for one in candidates if (star := star_of(one.node))]
         if stars:
             bound = set().union(*(one.names.bound for one in self._statements))
-            given = bound | self._file.names | set(dir(builtins)) | set(parameters(_arguments(self._function)))
-            imports = _imports_for(sorted(name for name in due - given if not name.startswith("__")), stars)
+            available = bound | self._file.names | set(dir(builtins)) | set(parameters(_arguments(self._function)))
+            imports = _imports_for(sorted(name for name in required - available if not name.startswith("__")), stars)
             if imports:
                 selected.insert(0, Statement(ast.Import([]), imports, ScopeNames(), False))
         return selected
 
-    def _acts(self, one: Statement, selected: list[Statement], target: str) -> bool:
-        """Whether a statement that defines nothing changes what is needed, or a module, before the function is used."""
+    def _has_effect(self, one: Statement, selected: list[Statement], target: str) -> bool:
+        """Whether a statement changes a selected object or a module before the function is used."""
         names, node = one.names, one.node
         imported = self._imported | self._file.imported
-        made = (
+        objects = (
             set().union(*(other.names.bound for other in selected if not isinstance(other.node, FUNCTIONS))) - imported
         )
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            return one.before and self._registers(node, selected, made)
+            return one.before and self._is_registered(node, selected, objects)
         if target in names.used or isinstance(node, ast.Import | ast.ImportFrom | ast.Assert):
             return False
         if isinstance(node, ast.Assign | ast.AnnAssign) and names.bound:
             return False
-        root = _root(node)
-        if root in _SHOWS:
+        root = _root_name(node)
+        if root in _OUTPUT_CALLS:
             return False
-        if made & _changed(node) or (one.before and isinstance(node, ast.Expr) and made & names.used):
+        if objects & _mutated_names(node) or (one.before and isinstance(node, ast.Expr) and objects & names.used):
             return True
         return one.before and root in imported and not names.bound
 
-    def _registers(self, node: FunctionNode | ast.ClassDef, selected: list[Statement], made: set[str]) -> bool:
-        """Whether a decorator puts a definition where what is needed finds it: ``@h.register``, ``@handler("a")``."""
+    def _is_registered(self, node: FunctionNode | ast.ClassDef, selected: list[Statement], objects: set[str]) -> bool:
+        """Whether a decorator adds a definition to a selected object: ``@h.register``, ``@handler("a")``."""
         functions = {name for one in selected if isinstance(one.node, FUNCTIONS) for name in one.names.bound}
-        fillers = {
+        registrars = {
             name
             for one in self._statements
-            if isinstance(one.node, FUNCTIONS) and made & one.names.used
+            if isinstance(one.node, FUNCTIONS) and objects & one.names.used
             for name in one.names.bound
         }
-        roots = {_root(ast.Expr(one)): one for one in node.decorator_list}
-        return bool(roots.keys() & fillers) or any(
-            name in functions | made and isinstance(one.func if isinstance(one, ast.Call) else one, ast.Attribute)
+        roots = {_root_name(ast.Expr(one)): one for one in node.decorator_list}
+        return bool(roots.keys() & registrars) or any(
+            name in functions | objects and isinstance(one.func if isinstance(one, ast.Call) else one, ast.Attribute)
             for name, one in roots.items()
         )
 
     def _is_added(self, decorator: ast.expr) -> bool:
-        written = "".join(ast.unparse(decorator).split())
-        kept = {"".join(one.removeprefix("@").split()) for one in self._function.decorators}
-        last = written.partition("(")[0].rpartition(".")[2]
-        return written not in kept and last not in _HEADER_DECORATORS | _ACCESSORS
+        text = "".join(ast.unparse(decorator).split())
+        existing = {"".join(one.removeprefix("@").split()) for one in self._function.decorators}
+        last = text.partition("(")[0].rpartition(".")[2]
+        return text not in existing and last not in _HEADER_DECORATORS | _ACCESSORS
 
     def _notes(self, selected: list[Statement]) -> list[str]:
         imports = [one for one in selected if isinstance(one.node, ast.Import | ast.ImportFrom)]
         names = sorted(set().union(*(one.names.bound for one in selected if one not in imports)))
         notes = ["imports were moved into the body"] if imports else []
         if names:
-            notes.append(f"{', '.join(names[:8])} stood beside the function and went into it")
+            notes.append(f"{', '.join(names[:8])} moved into the body")
         return [*notes, *(["other definitions were left out"] if self._unused else [])]
 
-    # -- the answer's function as a whole
+    # -- the answer's whole function, nested in the body
 
-    def _wrapped(
+    def _nested(
         self, selected: list[Statement], node: FunctionNode, body: str, extra: list[ast.expr], after: list[Statement]
     ) -> str:
         header = copy.deepcopy(node)
@@ -270,32 +276,33 @@ class AnswerProgram:
         for one in ast.walk(header.args):
             if isinstance(one, ast.arg):
                 one.annotation = None
-        shown = ast.unparse(ast.fix_missing_locations(header)).removesuffix("pass").rstrip()
-        whole = f"{shown}\n{reindent(body, '    ', '    ')}"
-        called = f"{{}}({_passed(_arguments(self._function), node.args)})"
+        header_text = ast.unparse(ast.fix_missing_locations(header)).removesuffix("pass").rstrip()
+        definition = f"{header_text}\n{reindent(body, '    ', '    ')}"
+        call = f"{{}}({_call_arguments(_arguments(self._function), node.args)})"
         yields = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own_nodes(node))
-        form = "return {}"
+        template = "return {}"
         if self._function.is_async and isinstance(node, ast.AsyncFunctionDef):
-            form = "async for item in {}:\n    yield item" if yields else "return await {}"
+            template = "async for item in {}:\n    yield item" if yields else "return await {}"
         elif yields and not extra and not isinstance(node, ast.AsyncFunctionDef):
-            form = "return (yield from {})"
-        statements = [*selected, Statement(node, whole, ScopeNames({node.name}), False), *after]
-        return self._call(statements, node.name, form.format(called))
+            template = "return (yield from {})"
+        statements = [*selected, Statement(node, definition, ScopeNames({node.name}), False), *after]
+        return self._call(statements, node.name, template.format(call))
 
-    def _call(self, statements: list[Statement], name: str, form: str) -> str:
+    def _call(self, statements: list[Statement], name: str, template: str) -> str:
         bound = set().union(*(one.names.bound for one in statements))
-        texts = [_nonlocal(one.text, bound) for one in statements]
+        texts = [_globals_to_nonlocals(one.text, bound) for one in statements]
         if not bound & set(parameters(_arguments(self._function))):
-            return "\n".join([*texts, form.format(name)])
+            return "\n".join([*texts, template.format(name)])
+        # A definition with the name of a parameter would overwrite it, so the statements get a scope of their own.
         outer = "_answer"
         while outer in bound or any(outer in one.names.used for one in statements):
             outer += "_"
-        inside = [reindent(text, "    ", "    ") for text in texts]
-        return "\n".join([f"def {outer}():", *inside, f"    return {name}", form.format(f"{outer}()")])
+        inner = [reindent(text, "    ", "    ") for text in texts]
+        return "\n".join([f"def {outer}():", *inner, f"    return {name}", template.format(f"{outer}()")])
 
 
 def _imports_for(names: list[str], stars: list[str]) -> str:
-    """Return imports of the names that only star imports can give; a function must not hold a star import."""
+    """Return explicit imports of names that must come from star imports, which are not allowed in a function."""
     if not names or not stars:
         return ""
     if len(stars) == 1:
@@ -309,11 +316,11 @@ def _imports_for(names: list[str], stars: list[str]) -> str:
     return "\n".join(lines)
 
 
-def _is_main(node: ast.stmt) -> bool:
+def _is_main_guard(node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and "__name__" in names_of([node.test]).used
 
 
-def _root(node: ast.stmt) -> str:
+def _root_name(node: ast.stmt) -> str:
     part: ast.AST = node.value if isinstance(node, ast.Expr) else node
     if isinstance(part, ast.Assign):
         part = part.targets[0]
@@ -328,38 +335,39 @@ def _root(node: ast.stmt) -> str:
     return part.id
 
 
-def _changed(node: ast.stmt) -> set[str]:
+def _mutated_names(node: ast.stmt) -> set[str]:
     found = set()
     for one in ast.walk(node):
         match one:
-            case ast.Call(func=ast.Name(id=name)) if name in _SHOWS:
+            case ast.Call(func=ast.Name(id=name)) if name in _OUTPUT_CALLS:
                 return set()
             case ast.Call(func=ast.Attribute(value=inner)):
-                found.add(_root(ast.Expr(inner)))
+                found.add(_root_name(ast.Expr(inner)))
             case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
-                found.add(_root(ast.Expr(one)))
+                found.add(_root_name(ast.Expr(one)))
     return found
 
 
-def _calls(node: ast.AST) -> bool:
+def _contains_call(node: ast.AST) -> bool:
     return any(isinstance(one, ast.Call) for one in ast.walk(node))
 
 
 def own_nodes(node: ast.AST) -> Iterable[ast.AST]:
-    waiting = list(ast.iter_child_nodes(node))
-    while waiting:
-        one = waiting.pop()
+    """Yield the nodes of a function without those inside nested functions."""
+    pending = list(ast.iter_child_nodes(node))
+    while pending:
+        one = pending.pop()
         yield one
         if not isinstance(one, (*FUNCTIONS, ast.Lambda)):
-            waiting += ast.iter_child_nodes(one)
+            pending += ast.iter_child_nodes(one)
 
 
-def _declared(node: ast.AST) -> set[str]:
+def _global_names(node: ast.AST) -> set[str]:
     return {name for one in ast.walk(node) if isinstance(one, ast.Global) for name in one.names}
 
 
 def _without_annotations(text: str, tree: ast.Module) -> str:
-    """Return code whose functions have no annotations; one over several lines stays."""
+    """Return the code without annotations of functions, except those that span several lines."""
     lines = [piece.encode() for piece in split_lines(text)]
     cuts: list[tuple[int, int, int]] = []
     for one in ast.walk(tree):
@@ -374,8 +382,8 @@ def _without_annotations(text: str, tree: ast.Module) -> str:
     return b"".join(lines).decode()
 
 
-def _nonlocal(text: str, bound: set[str]) -> str:
-    """Return code with ``nonlocal`` instead of ``global`` for names that became those of a function."""
+def _globals_to_nonlocals(text: str, bound: set[str]) -> str:
+    """Replace ``global`` by ``nonlocal`` for names that become local variables of the enclosing function."""
     tree = parse_program(text)
     lines = split_lines(text)
     for one in ast.walk(tree) if tree else ():
@@ -398,32 +406,47 @@ def _positional(arguments: ast.arguments) -> list[str]:
     return [one.arg for one in [*arguments.posonlyargs, *arguments.args]]
 
 
-def _renamed(node: FunctionNode, given: ast.arguments, function: Function) -> list[tuple[str, str]] | None:
-    """Return (name in the answer, name in the file) of the parameters; None if they do not correspond."""
-    own = node.args
-    here, there = _positional(own), _positional(given)
-    if function.kind == "method" and len(there) == len(here) + 1 and there[0] not in here:
-        there = there[1:]
-    named, others = [one.arg for one in own.kwonlyargs], [one.arg for one in given.kwonlyargs]
-    stars = [(own.vararg, given.vararg), (own.kwarg, given.kwarg)]
-    if len(here) == len(there) and len(named) == len(others) and all((a is None) == (b is None) for a, b in stars):
-        keywords = [(one, one) for one in named] if set(named) == set(others) else list(zip(named, others, strict=True))
-        return [*zip(here, there, strict=True), *keywords, *((a.arg, b.arg) for a, b in stars if a and b)]
-    mine, theirs = parameters(own), iter(parameters(given))
-    return [(one, one) for one in mine] if all(one in theirs for one in mine) else None
+def _parameter_pairs(node: FunctionNode, expected: ast.arguments, function: Function) -> list[tuple[str, str]] | None:
+    """Return aliases of parameter names, in the answer and in the file; None if they do not correspond."""
+    answer = node.args
+    positional, expected_positional = _positional(answer), _positional(expected)
+    if (
+        function.kind == "method"
+        and len(expected_positional) == len(positional) + 1
+        and expected_positional[0] not in positional
+    ):
+        expected_positional = expected_positional[1:]
+    keywords = [one.arg for one in answer.kwonlyargs]
+    expected_keywords = [one.arg for one in expected.kwonlyargs]
+    stars = [(answer.vararg, expected.vararg), (answer.kwarg, expected.kwarg)]
+    if (
+        len(positional) == len(expected_positional)
+        and len(keywords) == len(expected_keywords)
+        and all((a is None) == (b is None) for a, b in stars)
+    ):
+        if set(keywords) == set(expected_keywords):
+            expected_keywords = keywords
+        return [
+            *zip(positional, expected_positional, strict=True),
+            *zip(keywords, expected_keywords, strict=True),
+            *((a.arg, b.arg) for a, b in stars if a and b),
+        ]
+    names, expected_names = parameters(answer), iter(parameters(expected))
+    return [(one, one) for one in names] if all(one in expected_names for one in names) else None
 
 
-def _passed(given: ast.arguments, own: ast.arguments | None) -> str:
-    only = {one.arg for one in own.kwonlyargs} if own is not None else set()
-    if own is not None and own.kwarg and not own.vararg:
-        only |= set(_positional(given)[len(_positional(own)) :])
-    parts = [f"{name}={name}" if name in only else name for name in _positional(given)]
+def _call_arguments(expected: ast.arguments, answer: ast.arguments | None) -> str:
+    """Return the arguments of a call from a function with ``expected`` parameters to the answer's function."""
+    by_keyword = {one.arg for one in answer.kwonlyargs} if answer is not None else set()
+    if answer is not None and answer.kwarg and not answer.vararg:
+        by_keyword |= set(_positional(expected)[len(_positional(answer)) :])
+    parts = [f"{name}={name}" if name in by_keyword else name for name in _positional(expected)]
     parts.sort(key=lambda part: "=" in part)
-    keywords = [one.arg for one in given.kwonlyargs]
-    named = [one.arg for one in own.kwonlyargs] if own is not None else keywords
-    if len(named) != len(keywords) or set(named) == set(keywords):
-        named = keywords
-    stars = ([f"*{given.vararg.arg}"] if given.vararg else []) + [
-        f"{new}={old}" for new, old in zip(named, keywords, strict=True)
+    values = [one.arg for one in expected.kwonlyargs]
+    names = [one.arg for one in answer.kwonlyargs] if answer is not None else values
+    if len(names) != len(values) or set(names) == set(values):
+        names = values
+    stars = ([f"*{expected.vararg.arg}"] if expected.vararg else []) + [
+        f"{name}={value}" for name, value in zip(names, values, strict=True)
     ]
-    return ", ".join([*parts, *stars, *([f"**{given.kwarg.arg}"] if given.kwarg else [])])
+    return ", ".join([*parts, *stars, *([f"**{expected.kwarg.arg}"] if expected.kwarg else [])])

@@ -18,14 +18,14 @@ _HEADER = re.compile(r"(?:async[ \t]+)?def[ \t]+(?P<name>\w+)")
 _ONLY_IN_FUNCTIONS = re.compile(r"(?:return|yield|await|nonlocal)\b")
 _MARKDOWN = re.compile(r"(?:[-*>+]|\d+[.)]|#{1,6})\s+\S")
 _TRIVIAL = re.compile(r"(?:\s|#[^\n]*|\bpass\b|\.\.\.|raise NotImplementedError(?:\([^)]*\))?|;)*")
-_AFTER = "text after the body was left out"
-_MAX_TRIES = 40
+_TEXT_AFTER = "text after the body was left out"
+_MAX_ATTEMPTS = 40
 _MAX_LINES = 1000  # above this, searching for prose line by line takes too long
 
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """A dedented body (first statement in column 0), notes on what was left out, and the problem with it, if any."""
+    """A dedented body (first statement in column 0), notes on what was left out, and why it is invalid, if it is."""
 
     body: str
     notes: tuple[str, ...] = ()
@@ -34,63 +34,63 @@ class Reduced:
 
     @property
     def trivial(self) -> bool:
-        """Whether it is empty or consists of ``pass``, ``...`` and comments only."""
+        """Whether the body is empty or contains only ``pass``, ``...`` and comments."""
         return _TRIVIAL.fullmatch(self.body) is not None
 
 
 def reduce_to_body(
-    code: str, function: Function, source: bytes = b"", *, prose_around: bool = False, beside: Sequence[str] = ()
+    code: str, function: Function, source: bytes = b"", *, prose_around: bool = False, other_code: Sequence[str] = ()
 ) -> Reduced:
     """Return the body of ``function`` that ``code`` contains.
 
-    ``code`` may be the body, the body with the header or docstring repeated, or an enclosing class or file. What it
-    repeats from the file ``source`` is left out. ``prose_around`` removes leading and trailing prose, as in an answer
-    without a fence. ``beside`` is other code of the answer, which may define what this code uses.
+    ``code`` may be the body, the body with the header or docstring repeated, or an enclosing class or file. Definitions
+    repeated from the file ``source`` are left out. ``prose_around`` removes leading and trailing prose, as in an answer
+    without a fence. ``other_code`` are the answer's other code blocks, which may define names that this code uses.
     """
     code = _strip_blank_edges(code)
     if not code:
         return Reduced("", (), "the answer is empty")
     headless = _without_unindented_header(code, function)
     if headless is not None:
-        reduced = _as_statements(headless, function, source, beside, prose_around=prose_around)
+        reduced = _as_statements(headless, function, source, other_code, prose_around=prose_around)
         return replace(reduced, notes=("the header was repeated", *reduced.notes), defines_target=True)
-    repeated = _from_definition(code, function, source, beside)
+    repeated = _from_definition(code, function, source, other_code)
     if repeated is not None:
         return repeated
-    return _as_statements(code, function, source, beside, prose_around=prose_around)
+    return _as_statements(code, function, source, other_code, prose_around=prose_around)
 
 
 def body_problem(body: str, function: Function) -> str | None:
     if not any(line.kind is LineKind.CODE for line in read_lines(body)):
-        return None if function.docstring is not None else "the body holds no statement, and there is no docstring"
-    return syntax_problem(_wrapped(body)) or _idle(body, function)
+        return None if function.docstring is not None else "the body has no statement, and there is no docstring"
+    return syntax_problem(_wrapped(body)) or _no_effect(body, function)
 
 
 def returns(body: str) -> bool:
-    """Whether a body that parses returns or yields: no example or test does, outside of a function."""
-    statements = python_syntax.parse(f"{_wrapped(body)} pass\n").body  # it may hold comments alone
+    """Whether a valid body returns or yields, which examples and tests never do outside of a function."""
+    statements = python_syntax.parse(f"{_wrapped(body)} pass\n").body  # `pass`: the body may be comments only
     return any(isinstance(one, ast.Return | ast.Yield | ast.YieldFrom) for one in own_nodes(statements[0]))
 
 
-def _idle(body: str, function: Function) -> str | None:
-    """Return why a body of definitions and values alone is none: nothing would come of it, and nobody would notice."""
+def _no_effect(body: str, function: Function) -> str | None:
+    """Return why a body without effect is rejected: definitions and values alone would silently return None."""
     statements = python_syntax.parse(_wrapped(body)).body[0].body  # type: ignore[attr-defined]
-    kept = [one for one in statements if not isinstance(one, ast.Pass | ast.Import | ast.ImportFrom)]
-    defined = [one.name for one in kept if isinstance(one, (*FUNCTIONS, ast.ClassDef)) and not one.decorator_list]
-    values = [one for one in kept if isinstance(one, ast.Expr) and _is_value(one.value)]
-    if not kept or len(defined) + len(values) < len(kept):
+    statements = [one for one in statements if not isinstance(one, ast.Pass | ast.Import | ast.ImportFrom)]
+    defined = [one.name for one in statements if isinstance(one, (*FUNCTIONS, ast.ClassDef)) and not one.decorator_list]
+    values = [one for one in statements if isinstance(one, ast.Expr) and _is_pure(one.value)]
+    if not statements or len(defined) + len(values) < len(statements):
         return None
     if defined:
-        return f"the answer defines {', '.join(defined[:3])} and not {function.name}"
+        return f"the answer defines {', '.join(defined[:3])} instead of {function.name}"
     strings = all(isinstance(one.value, ast.Constant) and isinstance(one.value.value, str) for one in values)
-    return None if strings else "the answer holds a value, no statements"
+    return None if strings else "the answer is a value without statements"
 
 
-def _is_value(node: ast.expr) -> bool:
+def _is_pure(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         return node.value is not ...
-    acts = ast.Call | ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr
-    return isinstance(node, ast.Lambda) or not any(isinstance(one, acts) for one in ast.walk(node))
+    effects = ast.Call | ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr
+    return isinstance(node, ast.Lambda) or not any(isinstance(one, effects) for one in ast.walk(node))
 
 
 def _wrapped(body: str) -> str:
@@ -116,32 +116,38 @@ def _strip_blank_edges(text: str) -> str:
     return text.rstrip()
 
 
-def _from_definition(code: str, function: Function, source: bytes, beside: Sequence[str]) -> Reduced | None:
+def _from_definition(code: str, function: Function, source: bytes, other_code: Sequence[str]) -> Reduced | None:
     """Return the body of the target's definition in ``code``; None if ``code`` is a body instead of a definition."""
     text = dedent(code)
     flat = text.encode("utf-8", "surrogatepass")
     found = find_functions(flat, function.path)
     named = [f for f in found if f.name == function.name]
-    outside = _lines_outside(flat, found)
-    if any(_ONLY_IN_FUNCTIONS.match(line.content) for line in outside):
+    within = {number for one in found for number in range(one.first_line, one.end_line + 1)}
+    if any(
+        number not in within and line.kind is LineKind.CODE and _ONLY_IN_FUNCTIONS.match(line.content)
+        for number, line in enumerate(read_lines(text), 1)
+    ):
         return None
     note = "the definition was repeated"
     if not named:
-        program = AnswerProgram(text, 0, beside, function, source)
+        program = AnswerProgram(text, 0, other_code, function, source)
         if program.assigns(function.name):
-            called = program.called(function.name)
-            return _finish_checked(called.body, function, ("the function was assigned", *called.notes))
+            call = program.call_to(function.name)
+            return _finish_checked(call.body, function, ("the function was assigned", *call.notes))
         named = _under_another_name(found, function, program)
         if not named:
             return None
-        note = f"the function was called {named[0].name}"
-    repeats = len(named) > 1 and _is_repeated(function, source)
+        note = f"the function was named {named[0].name}"
+    # The file may define the name several times too, as a property and its setter.
+    repeats = len(named) > 1 and (
+        sum(one.qualified_name == function.qualified_name for one in find_functions(source, function.path)) > 1
+    )
     best = max(named, key=lambda f: _likeness(f, function, flat, repeats))
     if best.kind == "method" and function.kind == "function" and len(_names(best)) == len(_names(function)) + 1:
         outer, _, inner = best.qualified_name.partition(".")
         member = f".{inner}".removesuffix(f".{best.name}") + f"().{best.name}" if "." in inner else f"().{inner}"
-        called = AnswerProgram(text, 0, beside, function, source).called(outer, member)
-        return _finish_checked(called.body, function, (f"the function stood in the class {outer}", *called.notes))
+        call = AnswerProgram(text, 0, other_code, function, source).call_to(outer, member)
+        return _finish_checked(call.body, function, (f"the function was in the class {outer}", *call.notes))
     if best.kind == "method" and (tree := parse_program(text)) is not None:
         lifted = lift_siblings(text, tree, best.start_line, function, source)
         if lifted != text:
@@ -155,26 +161,21 @@ def _from_definition(code: str, function: Function, source: bytes, beside: Seque
         if function.docstring is None and flat[slice(*best.body)].strip() == b"":
             body = "pass"
         notes.append("the docstring was repeated" if body.strip() else "only a docstring: equals the stub")
-    program = AnswerProgram(text, best.start_line, beside, function, source)
+    program = AnswerProgram(text, best.start_line, other_code, function, source)
     if program.node is not None and body.strip():
-        completed = program.completed(program.node, body)
+        completed = program.complete(program.node, body)
         body, notes = completed.body, [*notes, *completed.notes]
     return _finish_checked(body, function, tuple(notes), defines_target=best.name == function.name)
 
 
 def _under_another_name(found: Sequence[Function], function: Function, program: AnswerProgram) -> list[Function]:
-    """Return the function that is meant if none has the target's name: the only one, or that with its parameters."""
+    """Return the only function with the target's parameters, or with their number if the answer has just one."""
     if not program.only_defines:
         return []
     outer = [f for f in found if f.kind != "nested"]
     same = [f for f in outer if _names(f) == _names(function)]
     alike = [f for f in outer if len(f.parameters) == len(function.parameters)] if len(outer) == 1 else []
     return same if len(same) == 1 else alike
-
-
-def _is_repeated(function: Function, source: bytes) -> bool:
-    """Whether the file defines the name several times, as a property and its setter."""
-    return sum(f.qualified_name == function.qualified_name for f in find_functions(source, function.path)) > 1
 
 
 def _finish_checked(body: str, function: Function, notes: tuple[str, ...], *, defines_target: bool = True) -> Reduced:
@@ -191,12 +192,14 @@ def _names(function: Function) -> list[str]:
 def _likeness(
     found: Function, target: Function, code: bytes, repeats: bool
 ) -> tuple[bool, bool, bool, bool, bool, bool, int]:
-    """Rank definitions of the target's name; of equal ones the last counts, as when Python runs the code."""
+    """Return a sort key for definitions of the target's name; the last of equals wins, as when Python runs the code."""
     trivial = _TRIVIAL.fullmatch(body_text(code, found)) is not None
     in_class = found.qualified_name.count(".") > 0
     return (
-        # A function of the name in another class is another function.
-        not in_class if target.kind == "function" else not in_class or _ends_with(target, found),
+        # A method of the same name in another class is a different function.
+        not in_class
+        if target.kind == "function"
+        else not in_class or f".{target.qualified_name}".endswith(f".{found.qualified_name}"),
         not trivial,
         in_class == (target.kind != "function"),
         _names(found) == _names(target),
@@ -206,20 +209,8 @@ def _likeness(
     )
 
 
-def _ends_with(target: Function, found: Function) -> bool:
-    return f".{target.qualified_name}".endswith(f".{found.qualified_name}")
-
-
-def _lines_outside(code: bytes, found: tuple[Function, ...]) -> list[SourceLine]:
-    inside: set[int] = set()
-    for function in found:
-        inside.update(range(function.first_line, function.end_line + 1))
-    lines = read_lines(code.decode("utf-8", "surrogatepass"))
-    return [line for n, line in enumerate(lines, 1) if n not in inside and line.kind is LineKind.CODE]
-
-
 def _without_unindented_header(code: str, function: Function) -> str | None:
-    """Return the text after a repeated header whose body is not indented below it, else None."""
+    """Return the text after a repeated header if the body is not indented below it, else None."""
     lines = read_lines(code)
     position = 0
     while position < len(lines) and (
@@ -244,39 +235,40 @@ def _without_unindented_header(code: str, function: Function) -> str | None:
 
 
 def _as_statements(
-    code: str, function: Function, source: bytes, beside: Sequence[str], *, prose_around: bool
+    code: str, function: Function, source: bytes, other_code: Sequence[str], *, prose_around: bool
 ) -> Reduced:
-    first_try: Reduced | None = None
-    for text, notes, rest in _readings(code):
+    first: Reduced | None = None
+    for text, notes, rest in _indentations(code):
         reduced = _finish(dedent(text), function, notes)
         if reduced.problem is None:
-            return _with_definitions(reduced, function, source, [*beside, rest])
-        first_try = first_try or reduced
+            return _with_definitions(reduced, function, source, [*other_code, rest])
+        first = first or reduced
     if prose_around and syntax_problem(_wrapped(dedent(code))) is not None:
-        trimmed = _between_prose(code, function, source, beside)
+        trimmed = _between_prose(code, function, source, other_code)
         if trimmed is not None:
             return trimmed
-    return first_try or Reduced("", (), "the answer holds no code")
+    return first or Reduced("", (), "the answer has no code")
 
 
-def _with_definitions(reduced: Reduced, function: Function, source: bytes, beside: Sequence[str]) -> Reduced:
-    others = [dedent(text) for text in beside if text.strip()]
+def _with_definitions(reduced: Reduced, function: Function, source: bytes, other_code: Sequence[str]) -> Reduced:
+    others = [dedent(text) for text in other_code if text.strip()]
     if not others or not reduced.body.strip():
         return reduced
-    completed = AnswerProgram("", 0, others, function, source).around(reduced.body, _wrapped(reduced.body))
+    program = AnswerProgram("", 0, others, function, source)
+    completed = program.complete_statements(reduced.body, _wrapped(reduced.body))
     if completed.body == reduced.body:
         return reduced
-    notes = (*(note for note in reduced.notes if note != _AFTER), *completed.notes)
+    notes = (*(note for note in reduced.notes if note != _TEXT_AFTER), *completed.notes)
     return replace(reduced, body=completed.body, notes=notes, problem=body_problem(completed.body, function))
 
 
-def _readings(code: str) -> list[tuple[str, tuple[str, ...], str]]:
-    """Return the possible interpretations of the indentation of ``code``, the literal one first, and what each leaves out."""
+def _indentations(code: str) -> list[tuple[str, tuple[str, ...], str]]:
+    """Return (text, notes, omitted rest) for each plausible indentation of the first line, the likeliest first."""
     lines = read_lines(_strip_blank_edges(code))
     starts = [n for n, line in enumerate(lines) if line.kind is LineKind.CODE]
     if not starts:
         return [(code, (), "")]
-    readings = [_until_dedent(lines, lines[starts[0]].indent)]
+    interpretations = [_until_dedent(lines, lines[starts[0]].indent)]
     if len(starts) > 1:
         first, second = lines[starts[0]], lines[starts[1]]
         opens = re.search(r":\s*(?:#.*)?$", first.content) is not None
@@ -287,26 +279,26 @@ def _readings(code: str) -> list[tuple[str, tuple[str, ...], str]]:
             moved = list(lines)
             moved[starts[0]] = SourceLine(repaired + first.text[len(first.indent) :], repaired, LineKind.CODE)
             text, notes, rest = _until_dedent(moved, repaired)
-            reading = (text, ("the first line had another indentation", *notes), rest)
+            reading = (text, ("the first line's indentation was corrected", *notes), rest)
             if first.indent and len(first.indent.expandtabs(8)) > len(repaired.expandtabs(8)):
-                readings.insert(0, reading)  # the literal interpretation would stop after the first line
+                interpretations.insert(0, reading)  # the literal interpretation would stop after the first line
             else:
-                readings.append(reading)
-    return readings
+                interpretations.append(reading)
+    return interpretations
 
 
 def _until_dedent(lines: list[SourceLine], base: str) -> tuple[str, tuple[str, ...], str]:
-    """Return the lines up to the first statement that is indented less than ``base``, and those after."""
+    """Split the lines before the first statement that is indented less than ``base``."""
     width = len(base.expandtabs(8))
     for number, line in enumerate(lines):
         if line.kind is LineKind.CODE and len(line.indent.expandtabs(8)) < width:
-            kept = lines[:number]
-            while kept and (
-                kept[-1].kind is LineKind.BLANK or (kept[-1].kind is LineKind.COMMENT and len(kept[-1].indent) < width)
+            body = lines[:number]
+            while body and (
+                body[-1].kind is LineKind.BLANK or (body[-1].kind is LineKind.COMMENT and len(body[-1].indent) < width)
             ):
-                kept.pop()
+                body.pop()
             rest = "".join(line.text for line in lines[number:])
-            return "".join(line.text for line in kept), (_AFTER,), rest
+            return "".join(line.text for line in body), (_TEXT_AFTER,), rest
     return "".join(line.text for line in lines), (), ""
 
 
@@ -315,12 +307,12 @@ def _is_prose(line: SourceLine) -> bool:
     if not content or content.startswith("```"):
         return bool(content)
     words = re.findall(r"[^\W\d_][\w'’-]*", content)
-    looks_so = len(words) >= 2 or content.endswith((":", ".")) or _MARKDOWN.match(content)
-    return bool(looks_so) and syntax_problem(content) is not None and _wrapped_problem(content)
+    resembles_prose = len(words) >= 2 or content.endswith((":", ".")) or _MARKDOWN.match(content)
+    return bool(resembles_prose) and syntax_problem(content) is not None and _is_invalid_line(content)
 
 
-def _wrapped_problem(content: str) -> bool:
-    """Return whether a line is invalid even inside a function; the header of a block is not."""
+def _is_invalid_line(content: str) -> bool:
+    """Whether a line is invalid even within a function, unless it opens a block or continues an expression."""
     if syntax_problem(_wrapped(content)) is None:
         return False
     if content.endswith(":"):
@@ -335,22 +327,22 @@ def _wrapped_problem(content: str) -> bool:
     return not re.search(r"[(\[{\\,]$|^[)\]}]", content)
 
 
-def _between_prose(code: str, function: Function, source: bytes, beside: Sequence[str]) -> Reduced | None:
+def _between_prose(code: str, function: Function, source: bytes, other_code: Sequence[str]) -> Reduced | None:
     lines = read_lines(code)
     if len(lines) > _MAX_LINES:
         return None
     starts = [n for n, line in enumerate(lines) if line.text.strip() and not _is_prose(line)]
-    tries = 0
+    attempts = 0
     for start in starts:
         if start and lines[start - 1].text.strip() and not _is_prose(lines[start - 1]):
-            continue  # only where prose or a blank line ends
+            continue  # code starts only after prose or a blank line
         ends = [len(lines)] + [n for n in range(start + 1, len(lines)) if _is_prose(lines[n])]
         for end in ends:
-            tries += 1
-            if tries > _MAX_TRIES:
+            attempts += 1
+            if attempts > _MAX_ATTEMPTS:
                 return None
             piece = "".join(line.text for line in lines[start:end])
-            reduced = reduce_to_body(piece, function, source, beside=beside)
+            reduced = reduce_to_body(piece, function, source, other_code=other_code)
             if reduced.problem is None and not reduced.trivial:
                 return replace(reduced, notes=(*reduced.notes, "prose around the code was left out"))
     return None

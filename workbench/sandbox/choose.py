@@ -136,7 +136,7 @@ def clusters_at(address: str) -> Clusters:
     scheme = re.split(r"\+|://", address, maxsplit=1)[0]
     if plugin_named("cluster", scheme) is None:
         raise UsageError(
-            f"There is no engine {address!r}; name a Dask scheduler as dask://HOST:PORT (or dask+tls://HOST:PORT), or none."
+            f"There is no engine {address!r}; name a Dask scheduler as dask://HOST:PORT or dask+tls://HOST:PORT."
         )
     found: Clusters = named_class("cluster", scheme, Clusters)
     return found

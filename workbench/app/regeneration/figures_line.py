@@ -110,7 +110,7 @@ def _pass_at(view: RunView, figures: Figures | None) -> Content:
         if not at and len(figures.development) > 1:
             pieces.append((f" {sparkline(figures.development)}", "$secondary"))
         pieces.append(("  ", ""))
-    drawn = str(view.samples) if passing.partial else passing.drawn(view.samples)
+    drawn = str(view.samples) if passing.partial else passing.samples_text(view.samples)
     pieces.append((f"m = {drawn} · " if view.samples else "", _MUTED))
     ready = view.tasks - view.excluded
     if passing.partial:
@@ -123,7 +123,7 @@ def _pass_at(view: RunView, figures: Figures | None) -> Content:
 
 
 def _otherwise(passing: PassFigures) -> Iterator[Content]:
-    for words, values in passing.otherwise:
+    for words, values in passing.variants:
         named = zip(passing.pass_at, values, strict=False)
         at = [((f" @{one.k} ", _MUTED), (share(value), "bold")) for one, value in named]
         yield Content.assemble((words, _MUTED), *(piece for pair in at for piece in pair))

@@ -41,8 +41,8 @@ STYLES = {
     "cancelled": "waiting",
 }
 CELL, COMPARISON, RANKINGS, LEADERBOARD, STUDIES = TABS = (
-    "StudyCell",
-    "ColumnComparison",
+    "Cell",
+    "Comparison",
     "Rankings",
     "Leaderboard",
     "Studies",
