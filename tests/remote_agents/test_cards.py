@@ -37,7 +37,10 @@ from workbench.models.types import ModelError
         (b"", "closed the connection before it answered"),
         (json_page([1, 2]), "not a JSON object"),
         (json_page({"name": "x", "supportedInterfaces": "nonsense"}), "does not have the structure of an A2A card"),
-        (json_page({"name": "x", "skills": [7], "url": "http://127.0.0.1:1"}), "does not have the structure of an A2A card"),
+        (
+            json_page({"name": "x", "skills": [7], "url": "http://127.0.0.1:1"}),
+            "does not have the structure of an A2A card",
+        ),
         (json_page({"name": " ", "url": "http://127.0.0.1:1"}), "has no name"),
         (json_page({"name": "x", "url": "grpc://127.0.0.1:1", "preferredTransport": "GRPC"}), "it offers: GRPC"),
         (json_page({"name": "x", "url": "file:///etc/passwd"}), "no supported interface"),

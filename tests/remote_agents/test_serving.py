@@ -351,7 +351,10 @@ def test_a_request_is_read_as_json_or_as_tags(message: str) -> None:
         ('{"agents": ["file:///etc/passwd"], "cases": ["word_counter"]}', "not the address of an agent"),
         ('{"agents": ["http://x:1"], "cases": ["word_counter"], "repeats": 99}', "from 1 to 20"),
         ('{"agents": ["http://x:1"], "cases": ["word_counter"], "repeats": true}', "from 1 to 20"),
-        (json.dumps({"agents": [f"http://x:{n}" for n in range(1, 40)], "cases": ["word_counter"]}), "exceed the limit"),
+        (
+            json.dumps({"agents": [f"http://x:{n}" for n in range(1, 40)], "cases": ["word_counter"]}),
+            "exceed the limit",
+        ),
     ],
 )
 def test_a_request_that_makes_no_sense_is_refused_in_one_sentence(message: str, words: str) -> None:
