@@ -164,6 +164,8 @@ async def test_resuming_the_example_works_on_a_copy(recorder, tmp_path, monkeypa
 @pytest.mark.parametrize(("answer", "sandboxes"), [("y", ["process"]), ("n", [])])
 async def test_one_question_offers_the_plain_process_with_its_guarantees(answer, sandboxes, monkeypatch):
     monkeypatch.setattr("workbench.sandbox.choose.backends", list)
+    monkeypatch.setattr("workbench.sandbox.bubblewrap.Bubblewrap.problem", lambda self: "There is no bwrap.")
+    monkeypatch.setattr("workbench.sandbox.docker.is_there", lambda: False)
     monkeypatch.setattr("workbench.sandbox.bubblewrap.Bubblewrap.problem", lambda _: "there are no namespaces")
     monkeypatch.setattr("workbench.sandbox.docker.is_there", lambda: False)
     monkeypatch.setattr(launching, "launch", lambda *_: None)
