@@ -41,10 +41,10 @@ def test_names_and_requirements_are_read_from_text() -> None:
 @pytest.mark.model
 async def test_the_embedded_model_keeps_to_it() -> None:
     from workbench.agents.protocol import Action, parse_action, submission_of
-    from workbench.models import Gateway, Limits, Message, Request, Sampling
+    from workbench.models import CallLimits, Gateway, Message, Request, Sampling
     from workbench.models.types import MemoryCallLog
 
-    gateway = Gateway(MemoryCallLog(), Limits())
+    gateway = Gateway(MemoryCallLog(), CallLimits())
     try:
         messages = (Message("user", "Document the project demo."),)
         sampling = Sampling(temperature=0.3, max_tokens=2000)

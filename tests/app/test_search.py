@@ -188,13 +188,14 @@ def test_a_long_line_is_cut_so_that_the_match_is_seen(width):
 
 def test_a_hit_in_a_reason_leads_to_its_criterion(tmp_path):
     from workbench.app.search_screen import location_of
-    from workbench.app.study.detail import Item
-    from workbench.interop.formats.samples import Entry
+    from workbench.search.entries import IndexedItem, IndexEntry
     from workbench.search.index import SearchHit
     from workbench.search.query import parse
 
     part = "criterion:strict:2.usage"
     hit = SearchHit(
-        tmp_path, Entry("t1", "reason", 0, text="Usage (strict): no", criterion=part), Item("t1", "trial", "r", "t")
+        tmp_path,
+        IndexEntry("t1", "reason", 0, text="Usage (strict): no", criterion=part),
+        IndexedItem("t1", "trial", "r", "t"),
     )
     assert location_of(None, hit, parse("no")) == Location(tmp_path, "trajectory", "t1", Anchor(item=part))

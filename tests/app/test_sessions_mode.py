@@ -131,11 +131,11 @@ async def test_a_report_is_exported_and_a_format_that_there_is_not_refused(start
         person.app.screen.query_one("#file").value = str(tmp_path / "out.txt")
         await person.sees(".txt")
         person.app.screen.query_one("#format").value = "points"
-        await person.press("enter")
-        await person.sees("There is no report format 'points' of this")
+        await person.sees("There is no report format 'points'")
         person.app.screen.query_one("#format").value = "json"
+        await person.sees("json.")
         await person.press("enter")
-        await person.sees("The report is in", seconds=60)
+        await person.until((tmp_path / "out.txt").exists)
     assert json.loads((tmp_path / "out.txt").read_text())
 
 
@@ -271,20 +271,20 @@ def test_what_was_found_is_remembered_until_the_file_is_written(make_session):
     path = make_session("kept")
     (entry,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
     memory = SessionCache()
-    memory.note(entry)
+    memory.put(entry)
     memory.save([entry])
     (now,) = [entry for entry in found_sessions() if not entry.example]
-    assert SessionCache().recall(now) == entry
+    assert SessionCache().get(now) == entry
     with SessionWriter(path) as writer:
         writer.set_labels(SESSION, "", add=("new",))
     (now,) = [entry for entry in found_sessions() if not entry.example]
-    assert SessionCache().recall(now) is None
+    assert SessionCache().get(now) is None
     with sqlite3.connect(path) as database:  # what a process decides is never taken from memory
         database.execute("UPDATE runs SET state = 'running'")
     database.close()
     (now,) = [with_facts(entry) for entry in found_sessions() if not entry.example]
-    memory.note(now)
-    assert memory.recall(now) is None
+    memory.put(now)
+    assert memory.get(now) is None
 
 
 class Ended:

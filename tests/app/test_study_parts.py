@@ -112,13 +112,13 @@ def test_the_newest_study_is_read_and_one_that_is_damaged_says_so(tmp_path):
     put_matrix(path, 2, 2, 1, 1, 2, random.Random(1))
     loader = StudyLoader()
     with SessionReader(path) as reader:
-        first = loader.look(reader, StudySelection())
+        first = loader.load(reader, StudySelection())
         assert (first.wanted.name, first.outcome is not None) == ("matrix", True)
-        assert loader.look(reader, StudySelection("matrix")).outcome is first.outcome
+        assert loader.load(reader, StudySelection("matrix")).outcome is first.outcome
         with SessionWriter(path) as writer:
             writer.insert("studies", {"name": "broken", "declaration": "{", "created_at": 2e9})
-        view = loader.look(reader, StudySelection("gone"))
+        view = loader.load(reader, StudySelection("gone"))
         assert (view.wanted.name, view.outcome) == ("broken", None)
         assert "damaged" in view.problem
         assert [line.name for line in view.lines] == ["matrix", "broken"]
-        assert loader.look(reader, StudySelection("matrix")).outcome is not None
+        assert loader.load(reader, StudySelection("matrix")).outcome is not None

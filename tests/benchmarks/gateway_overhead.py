@@ -15,7 +15,7 @@ from pathlib import Path
 
 from figures import Figure, publish
 
-from workbench.models import Answer, CallRecord, Limits, Message, Request, Sampling, provider
+from workbench.models import Answer, CallLimits, CallRecord, Message, Request, Sampling, provider
 from workbench.models.gateway import Gateway
 
 SERVER = Path(__file__).parent.parent / "loopback" / "server.py"
@@ -53,7 +53,7 @@ async def spent(calls: int, concurrency: int, one: Callable[[int], Awaitable[obj
 async def measure(base_url: str, calls: int, concurrency: int) -> tuple[float, float, float]:
     """Return the milliseconds of a bare call and of one through the gateway, and the ratio of the rounds."""
     litellm = provider.load()
-    gateway = Gateway(Log(), Limits(concurrency=concurrency, tries=1), base_url=base_url)
+    gateway = Gateway(Log(), CallLimits(concurrency=concurrency, tries=1), base_url=base_url)
 
     async def bare(number: int) -> object:
         return await litellm.acompletion(

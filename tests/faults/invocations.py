@@ -138,7 +138,7 @@ NO_MODEL: tuple[tuple[str, Arguments], ...] = (
     ("openai/gpt-4o", ("needs a key: set OPENAI_API_KEY",)),
     ("gpt-4o", ("needs a key: set OPENAI_API_KEY",)),
     ("anthropic/x", ("needs a key: set ANTHROPIC_API_KEY",)),
-    (" openai/x", ("No model was given",)),
+    (" openai/x", ("No model is set",)),
     ("openai/" + LONG, ("is not a valid model name",)),
     ("openai/\u202e", ("is not a valid model name",)),
     ("", ("is empty",)),

@@ -11,14 +11,14 @@ from faults.damaging import invoke
 from faults.model_server import ANSWER, BY_NAME, MODES, Mode, serving
 from sweeps import ALL, spread
 
-from workbench.models import Limits, Message, ModelError, Request, Sampling
+from workbench.models import CallLimits, Message, ModelError, Request, Sampling
 from workbench.models.gateway import Gateway
 from workbench.models.types import EmptyAnswer, MemoryCallLog
 from workbench.session import SessionReader
 
 pytestmark = pytest.mark.slow
 KEY = "sk-live-0123456789abcdef"
-QUICK = Limits(timeout_s=1.0, total_s=4.0, tries=2, backoff_s=0.01, longest_wait_s=0.5)
+QUICK = CallLimits(timeout_s=1.0, total_s=4.0, tries=2, backoff_s=0.01, longest_wait_s=0.5)
 REQUEST = Request("openai/x", (Message("user", "Hi"),), "evaluator", Sampling(temperature=1.0))
 _LIBRARY = re.compile(r"Traceback|site-packages|litellm|pydantic|File \"|defect of the workbench", re.IGNORECASE)
 
@@ -27,7 +27,7 @@ _LIBRARY = re.compile(r"Traceback|site-packages|litellm|pydantic|File \"|defect 
 async def warm() -> None:
     """The first request of a process loads parts of LiteLLM for seconds; the limits of the test are meant for the server."""
     with serving(BY_NAME["finish-reason-null"]) as base_url:
-        await Gateway(MemoryCallLog(), Limits(), base_url=base_url).complete(REQUEST)
+        await Gateway(MemoryCallLog(), CallLimits(), base_url=base_url).complete(REQUEST)
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
@@ -51,7 +51,7 @@ async def test_the_gateway_names_what_the_server_did(mode: Mode, warm: None, mon
     assert kind == mode.expect, message
     if error is not None:
         assert mode.words in message or mode.expect == "empty"
-        assert error.lasting == mode.lasting
+        assert error.permanent == mode.permanent
         assert not _LIBRARY.search(message) or mode.name == "500-with-a-traceback"
         assert message == " ".join(message.split())
         assert len(message) < 500
@@ -64,7 +64,7 @@ async def test_the_gateway_names_what_the_server_did(mode: Mode, warm: None, mon
 
 
 #: One mode of each outcome, and those whose answer could do harm in a session or a report.
-_SAMPLE = {(mode.expect, mode.words, mode.lasting): mode for mode in reversed(MODES) if mode.name != "drips"}
+_SAMPLE = {(mode.expect, mode.words, mode.permanent): mode for mode in reversed(MODES) if mode.name != "drips"}
 _HARMFUL = (
     *("usage-10^30", "usage-negative", "model-is-the-key", "model-controls", "answer-echoes-the-key"),
     *(

@@ -90,7 +90,7 @@ def test_an_answer_that_cannot_be_used_says_why(text: str, problem: str) -> None
 def test_it_is_asked_again_with_what_was_wrong_and_then_left_unjudged() -> None:
     judge = Judge("no", "no", points(summary=1, description=1, parameters=1))
     assert judged(judge, {"a": JudgedDocstring(CODE, "Count.")}).overall == {"a": 1.0}
-    assert "there is no JSON object in it" in judge.asked[1].messages[-1].content
+    assert "it has no JSON object" in judge.asked[1].messages[-1].content
     never = Judge("no")
     found = judged(never, {"a": JudgedDocstring(CODE, "Count.")})
     assert found.overall == {}
@@ -103,7 +103,7 @@ def test_one_refusal_leaves_one_out_and_a_lasting_one_ends_it() -> None:
     found = judged(Judge(ModelRefused("too long"), points(summary=2, description=2, parameters=2)), items)
     assert (found.problems, found.overall) == ({"a": "too long"}, {"b": 2.0})
     with pytest.raises(ModelRefused, match="wrong key"):
-        judged(Judge(ModelRefused("wrong key", lasting=True)), items)
+        judged(Judge(ModelRefused("wrong key", permanent=True)), items)
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from loopback.server import LoopbackServer, Reply
 
 from workbench.models import (
     Answer,
+    CallLimits,
     CallRecord,
-    Limits,
     Message,
     ModelError,
     ModelRefused,
@@ -28,7 +28,7 @@ from workbench.models.gateway import Gateway
 from workbench.models.secrets import configured_secrets, secrets_in_url
 
 KEY = "sk-live-0123456789abcdef"
-QUICK = Limits(timeout_s=60, total_s=120, tries=4, backoff_s=0.01, longest_wait_s=3)
+QUICK = CallLimits(timeout_s=60, total_s=120, tries=4, backoff_s=0.01, longest_wait_s=3)
 
 
 class Log:
@@ -187,7 +187,7 @@ async def test_a_slow_answer_is_a_timeout(loopback_server, log) -> None:
 
 
 async def test_all_tries_together_keep_the_total_time(loopback_server, log) -> None:
-    limits = Limits(timeout_s=5, total_s=3.0, tries=1000, backoff_s=0.05, longest_wait_s=0.1)
+    limits = CallLimits(timeout_s=5, total_s=3.0, tries=1000, backoff_s=0.05, longest_wait_s=0.1)
     # The first request of a process imports LiteLLM, which may take longer than that.
     await Gateway(log, QUICK, base_url=loopback_server.base_url).complete(ask("first"))
     gateway = Gateway(log, limits, base_url=loopback_server.base_url)
@@ -324,12 +324,12 @@ async def test_no_key_reaches_the_log_even_if_the_server_echoes_it(gateway, loop
 async def test_a_proxy_of_the_environment_does_not_stand_before_loopback(loopback_server, tmp_path) -> None:
     code = (
         "import asyncio, sys\n"
-        "from workbench.models import Message, Request, Limits\n"
+        "from workbench.models import Message, Request, CallLimits\n"
         "from workbench.models.gateway import Gateway\n"
         "class Log:\n"
         "    def recall(self, request, nth): return None\n"
         "    def record(self, call): pass\n"
-        "gateway = Gateway(Log(), Limits(tries=1), base_url=sys.argv[1])\n"
+        "gateway = Gateway(Log(), CallLimits(tries=1), base_url=sys.argv[1])\n"
         "print(asyncio.run(gateway.complete(Request('openai/m', (Message('user', 'Hi'),), 'agent'))).text)\n"
     )
     environment = {**os.environ, "HTTP_PROXY": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"}
@@ -345,7 +345,7 @@ async def test_a_proxy_of_the_environment_does_not_stand_before_loopback(loopbac
 
 
 async def test_the_total_time_that_ran_out_is_told_by_its_own_name(loopback_server, log) -> None:
-    limits = Limits(timeout_s=60, total_s=3.5, tries=5, backoff_s=0.01, longest_wait_s=0.1)
+    limits = CallLimits(timeout_s=60, total_s=3.5, tries=5, backoff_s=0.01, longest_wait_s=0.1)
     # The first request of a process imports LiteLLM, which may take longer than that.
     await Gateway(log, QUICK, base_url=loopback_server.base_url).complete(ask("first"))
     gateway = Gateway(log, limits, base_url=loopback_server.base_url)

@@ -25,10 +25,10 @@ from workbench.base import paths
 from workbench.base.errors import UsageError
 from workbench.catalog import find_case
 from workbench.interop.a2a.assessor import read_assessment
-from workbench.interop.a2a.listening import TOKEN, Place, _Server
+from workbench.interop.a2a.listening import TOKEN, ListenAddress, _Server
 from workbench.interop.a2a.peer import Peer
 from workbench.interop.a2a.served_agent import (
-    Conversation,
+    ServedConversation,
     agent_app,
     assignment_in,
     check_servable,
@@ -142,7 +142,7 @@ async def test_a_served_agent_asks_its_model_exactly_what_it_asks_in_process(age
     inside, outside = Scripted(*texts), Scripted(*texts)
     context = AgentContext(Assignment("demo", "A project."), View(tmp_path), inside, NoSteps(), model="m", sample=1)  # type: ignore[arg-type]
     submission = await make_agent(agent).document(context)
-    conversation = Conversation(agent, "m", outside, "c")
+    conversation = ServedConversation(agent, "m", outside, "c")
     green = AgentContext(
         Assignment("demo", "A project."), View(tmp_path), conversing(conversation), NoSteps(), model="a2a/x"
     )  # type: ignore[arg-type]
@@ -156,10 +156,10 @@ async def test_a_served_agent_asks_its_model_exactly_what_it_asks_in_process(age
     assert set(green.read) == set(context.read)
 
 
-def conversing(conversation: Conversation) -> Any:
+def conversing(conversation: ServedConversation) -> Any:
     class Asker:
         async def complete(self, request: Request) -> Answer:
-            said = await conversation.hear(request.messages[-1].content)
+            said = await conversation.reply(request.messages[-1].content)
             return Answer(
                 said.text, said.model, Usage(said.prompt_tokens, said.completion_tokens), said.cost_usd, 0.1, "stop"
             )
@@ -169,14 +169,14 @@ def conversing(conversation: Conversation) -> Any:
 
 async def test_a_message_that_failed_can_be_sent_again_and_after_a_submission_comes_another_project() -> None:
     asker = Scripted()
-    conversation = Conversation("white", "m", asker, "c")
+    conversation = ServedConversation("white", "m", asker, "c")
     with pytest.raises(ModelError):
-        await conversation.hear(first_message("one", "First."))
+        await conversation.reply(first_message("one", "First."))
     asker.texts = (call("list_directory"), DONE)
-    assert parse_action((await conversation.hear(first_message("one", "First."))).text).name == "list_directory"  # type: ignore[union-attr]
-    said = await conversation.hear(tool_message("list_directory", '["a.py"]', 10))
+    assert parse_action((await conversation.reply(first_message("one", "First."))).text).name == "list_directory"  # type: ignore[union-attr]
+    said = await conversation.reply(tool_message("list_directory", '["a.py"]', 10))
     assert (said.text, said.prompt_tokens, said.cost_usd) == (DONE, 10, 0.01)
-    await conversation.hear(first_message("two", "Second."))
+    await conversation.reply(first_message("two", "Second."))
     assert "Project: two" in asker.asked[-1].messages[1].content
 
 
@@ -211,7 +211,7 @@ async def listening(asker: Any, token: str = "", at_once: int = 4) -> AsyncItera
     """Serve the white agent in this process."""
     import uvicorn
 
-    place, found = Place("127.0.0.1", 0, token).bound()
+    place, found = ListenAddress("127.0.0.1", 0, token).bound()
     app = agent_app(DocumentPlan((), model="m"), place, asker, at_once)
     server = _Server(uvicorn.Config(app, log_level="error", lifespan="off"))
     task = asyncio.create_task(server.serve(sockets=[found]))
@@ -251,7 +251,7 @@ async def test_with_a_token_only_the_card_can_be_had_without_it() -> None:
     async with listening(Scripted(DONE), token) as url:
         for headers in ({}, {url: {"Authorization": "Bearer wrong"}}):
             peer = Peer(url, headers=headers)
-            with pytest.raises(ModelError, match=r"wants credentials \(HTTP 401\)"):
+            with pytest.raises(ModelError, match=r"requires credentials \(HTTP 401\)"):
                 await peer.ask("Document this project.")
             await peer.aclose()
         peer = Peer(url, headers={url.lower(): {"Authorization": f"Bearer {token}"}})
@@ -288,17 +288,17 @@ def test_without_a_good_token_only_this_machine_is_served(
 ) -> None:
     monkeypatch.setenv(TOKEN, token)
     with pytest.raises(UsageError, match=words):
-        Place.at("0.0.0.0", 9002)
+        ListenAddress.at("0.0.0.0", 9002)
     monkeypatch.setenv(TOKEN, "")
-    assert Place.at("localhost", 9002).url == "http://localhost:9002"
+    assert ListenAddress.at("localhost", 9002).url == "http://localhost:9002"
 
 
 def test_two_servers_on_one_port_are_one_too_many() -> None:
-    place, found = Place("127.0.0.1", 0).bound()
+    place, found = ListenAddress("127.0.0.1", 0).bound()
     with (
         found,
         pytest.raises(
-            UsageError, match=r"cannot be listened on \(address already in use\); choose another with --port"
+            UsageError, match=r"Cannot listen on .* \(address already in use\); choose another port with --port"
         ),
     ):
         place.bound()
@@ -306,7 +306,7 @@ def test_two_servers_on_one_port_are_one_too_many() -> None:
 
 @pytest.mark.parametrize(
     ("agent", "words"),
-    [("single-file", "without a tool"), ("a2a:http://x:1", "served already"), ("no such", "There is no agent")],
+    [("single-file", "without a tool"), ("a2a:http://x:1", "already served"), ("no such", "There is no agent")],
 )
 def test_what_cannot_be_served_is_refused(agent: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
@@ -344,14 +344,17 @@ def test_a_request_is_read_as_json_or_as_tags(message: str) -> None:
         ('{"agents": [7], "cases": ["word_counter"]}', "Name agents by address"),
         ('{"agents": ["http://x:1"], "cases": []}', "Name agents by address"),
         ('{"agents": ["http://x:1"], "cases": ["/etc"]}', "no test case"),
-        ('{"agents": ["http://x:1"], "test_ids": [6]}', "count the cases from 0 to 5: art_github"),
-        ('{"agents": ["http://x:1"], "test_ids": [true]}', "count the cases from 0 to 5"),
-        ('{"agents": ["http://x:1"], "test_ids": "word_counter"}', "count the cases from 0 to 5"),
-        ('{"agents": ["white"], "cases": ["word_counter"]}', "no address of an agent"),
-        ('{"agents": ["file:///etc/passwd"], "cases": ["word_counter"]}', "no address of an agent"),
+        ('{"agents": ["http://x:1"], "test_ids": [6]}', "indexes from 0 to 5: art_github"),
+        ('{"agents": ["http://x:1"], "test_ids": [true]}', "indexes from 0 to 5"),
+        ('{"agents": ["http://x:1"], "test_ids": "word_counter"}', "indexes from 0 to 5"),
+        ('{"agents": ["white"], "cases": ["word_counter"]}', "not the address of an agent"),
+        ('{"agents": ["file:///etc/passwd"], "cases": ["word_counter"]}', "not the address of an agent"),
         ('{"agents": ["http://x:1"], "cases": ["word_counter"], "repeats": 99}', "from 1 to 20"),
         ('{"agents": ["http://x:1"], "cases": ["word_counter"], "repeats": true}', "from 1 to 20"),
-        (json.dumps({"agents": [f"http://x:{n}" for n in range(1, 40)], "cases": ["word_counter"]}), "too many"),
+        (
+            json.dumps({"agents": [f"http://x:{n}" for n in range(1, 40)], "cases": ["word_counter"]}),
+            "exceed the limit",
+        ),
     ],
 )
 def test_a_request_that_makes_no_sense_is_refused_in_one_sentence(message: str, words: str) -> None:

@@ -20,7 +20,7 @@ from workbench.commands.order_command import ORDERING, carry_out, session_path
 from workbench.commands.output import print_json, say, tell
 from workbench.commands.summaries import planned_trials, watch
 from workbench.commands.terminal import Terminal
-from workbench.models import Gateway, Limits
+from workbench.models import CallLimits, Gateway
 from workbench.models.types import MemoryCallLog
 from workbench.orders.run import RunOrder, resolved_judge
 from workbench.pages import wording
@@ -214,7 +214,7 @@ async def _scored(readme: str, metadata: object, arguments: argparse.Namespace) 
 
     if named.kind == "offline":
         return await by(make_judge(judge_name, None))
-    gateway = Gateway(MemoryCallLog(), Limits(timeout_s=settings.request_timeout, tries=settings.max_tries))
+    gateway = Gateway(MemoryCallLog(), CallLimits(timeout_s=settings.request_timeout, tries=settings.max_tries))
     try:
         return await by(make_judge(judge_name, gateway, repeats=arguments.judge_repeats))
     finally:

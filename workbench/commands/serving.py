@@ -112,14 +112,14 @@ _SERVE_AGENT: dict[str, Argument] = {
 
 def serve_agent(arguments: argparse.Namespace) -> int:
     check_installed()
-    from workbench.interop.a2a.listening import Place, listen
+    from workbench.interop.a2a.listening import ListenAddress, listen
     from workbench.interop.a2a.served_agent import agent_app, check_servable, gateway_for
 
     known, agent = load(), current_name(arguments.agent)
     check_servable(agent)
     how = {"agent": agent, "model": arguments.model, "spend_limit": arguments.spend_limit}
     plan = resolved(DocumentPlan((), judge="offline", max_steps=known.max_steps, **how))
-    place, found = Place.at(arguments.host, arguments.port).bound()
+    place, found = ListenAddress.at(arguments.host, arguments.port).bound()
     gateway = gateway_for(plan, known)
     tell(f"{agent} with {plan.model} is at {place.url}; as an agent it is a2a:{place.url}. Press ctrl+c to stop.")
     listen(agent_app(plan, place, gateway, arguments.at_once), [found], gateway.aclose)
@@ -137,10 +137,10 @@ _SERVE_ASSESSOR: dict[str, Argument] = {
 def serve_assessor(arguments: argparse.Namespace) -> int:
     check_installed()
     from workbench.interop.a2a.assessor import assessor_app
-    from workbench.interop.a2a.listening import Place, listen
+    from workbench.interop.a2a.listening import ListenAddress, listen
 
     judge = resolved_judge(arguments.judge)
-    place, found = Place.at(arguments.host, arguments.port).bound()
+    place, found = ListenAddress.at(arguments.host, arguments.port).bound()
     tell(f"The assessor with the judge {judge} is at {place.url}. Press ctrl+c to stop; active runs continue.")
     listen(assessor_app(judge, place, arguments.at_once), [found])
     tell("Stopped.")

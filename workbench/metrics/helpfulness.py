@@ -17,7 +17,7 @@ from workbench.base import python_syntax
 from workbench.base.task_groups import task_group
 from workbench.base.text import sound
 from workbench.models.questions import ask, fenced, object_schema, read_answer
-from workbench.models.types import Asker, Message, ModelError, Request, Sampling
+from workbench.models.types import Message, ModelClient, ModelError, Request, Sampling
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -84,7 +84,7 @@ class Helpfulness:
         }
 
 
-async def judge_helpfulness(gateway: Asker, model: str, items: Mapping[str, JudgedDocstring]) -> Helpfulness:
+async def judge_helpfulness(gateway: ModelClient, model: str, items: Mapping[str, JudgedDocstring]) -> Helpfulness:
     """Ask a model about documented functions by task. ModelError: every request would fail."""
     judged = {task: item for task, item in items.items() if item.docstring.strip()}
     async with task_group() as group:
@@ -130,7 +130,9 @@ def _aspects(item: JudgedDocstring) -> tuple[str, ...]:
     return tuple(aspect for aspect in ASPECTS if aspect != "parameters" or _has_parameters(item.function))
 
 
-async def _ask(gateway: Asker, model: str, task: str, item: JudgedDocstring) -> tuple[dict[str, float] | None, str]:
+async def _ask(
+    gateway: ModelClient, model: str, task: str, item: JudgedDocstring
+) -> tuple[dict[str, float] | None, str]:
     asked = _aspects(item)
     request = Request(
         model,
@@ -143,7 +145,7 @@ async def _ask(gateway: Asker, model: str, task: str, item: JudgedDocstring) -> 
     try:
         value, problem, _ = await ask(gateway, request, points_shape(asked))
     except ModelError as error:
-        if error.lasting:
+        if error.permanent:
             raise
         return None, str(error)
     return value and {aspect: float(value[aspect]) for aspect in asked}, problem

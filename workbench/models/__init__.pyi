@@ -8,10 +8,10 @@ from workbench.models.defaults import sampling_for as sampling_for
 from workbench.models.gateway import Gateway as Gateway
 from workbench.models.types import Answer as Answer
 from workbench.models.types import Attempt as Attempt
+from workbench.models.types import CallLimits as CallLimits
 from workbench.models.types import CallLog as CallLog
 from workbench.models.types import CallRecord as CallRecord
 from workbench.models.types import ContextOverflow as ContextOverflow
-from workbench.models.types import Limits as Limits
 from workbench.models.types import LocalModelCrashed as LocalModelCrashed
 from workbench.models.types import MalformedAnswer as MalformedAnswer
 from workbench.models.types import Message as Message

@@ -19,7 +19,7 @@ from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded
 from workbench.base.settings import load
 from workbench.base.text import plural
-from workbench.models.names import MissingKey, keys_unneeded
+from workbench.models.names import KeyNotSet, keys_unneeded
 from workbench.orders import running
 from workbench.orders.estimate import WorkEstimate
 from workbench.orders.launching import WarmEngine, engine_for
@@ -50,7 +50,7 @@ def resolved_study(study: Study, session: Path | None = None) -> Study:
     for column in whole.columns:
         try:
             _check_models(whole, column)
-        except MissingKey:
+        except KeyNotSet:
             with keys_unneeded():
                 if session is None or not session.exists() or not _is_complete(session, whole, column):
                     raise
