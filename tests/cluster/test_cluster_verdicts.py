@@ -102,9 +102,7 @@ async def test_verdicts_are_those_of_this_machine(folders: Path, worker_cache: P
     assert list((worker_cache / "environments").glob("*/complete.json")) == records
     # Workers whose runner is another one give no verdict.
     async with connected(cluster.engine) as reached, reached.pool(replace(bundle, runner="another")) as there:
-        with pytest.raises(
-            ClusterError, match=r"None of the 2 workers .* can test: the Workbench there gives verdicts by"
-        ):
+        with pytest.raises(ClusterError, match=r"None of the 2 workers .* can test: its Workbench determines verdicts"):
             await there.run(Job("one", tests=(SUITE + "test_average",)))
 
 
