@@ -267,7 +267,7 @@ async def test_the_planner_hands_in_a_minimal_readme_as_its_last_resort(reposito
     script[5] = DONE
     context, log = context_for(repository, Scripted(lambda n, _: script.get(n, "I cannot.")))
     assert (await make_agent("planner-2").document(context)).readme == "# Demo\n\nA demo."
-    assert log.steps[-1].target == "the README handed in before"
+    assert log.steps[-1].target == "the earlier README"
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 6])

@@ -151,7 +151,7 @@ async def test_a_recheck_that_disagrees_is_shown_like_a_failed_self_check(record
         await until(pilot, lambda: figures(screen) is not None, "figures")
         await sees(
             pilot,
-            "✗ VERDICTS DISAGREE: 1 of 4 cold re-checks came out otherwise (doubtful): the cold verdict counts",
+            "✗ VERDICTS DISAGREE: 1 of 4 cold re-checks differs (doubtful): the cold verdict counts",
             "✗ cold re-checks 4, disagreements 1",
             "✓ self-check: reference 2/2 · stub 0/2",
             "bubblewrap + docker · no network",

@@ -24,7 +24,7 @@ from remote_agents.processes import peer_process
 from workbench.agents.agent_context import AgentContext, Assignment, Step
 from workbench.interop.a2a.agent import RemoteAgent
 from workbench.interop.a2a.card import fetch_card
-from workbench.interop.a2a.peer import PeerAsker
+from workbench.interop.a2a.peer import PeerClient
 from workbench.models.types import Answer, CallRecord, Request, Usage
 from workbench.repository import View
 
@@ -88,7 +88,7 @@ async def main() -> int:
             for form, url in zip(FORMS, found, strict=True):
                 measured, before = [], spent_by(process)
                 for _ in range(ROUNDS):
-                    asker = PeerAsker(f"a2a:{url}", Here([]))
+                    asker = PeerClient(f"a2a:{url}", Here([]))
                     model = (await fetch_card(url)).model
                     measured.append(await one_trial(folder, asker, Here([]), model))
                     await asker.aclose()

@@ -135,7 +135,7 @@ def test_checks_that_fail_name_their_tasks(recorder: Recorder, capsys: pytest.Ca
     print_order(recorder.path, RUN, closing)
     shown = " ".join(capsys.readouterr().out.split())
     assert "✗ SELF-CHECK FAILED: stub passes on 1 task (bad): taken out of pass@k" in shown
-    assert "✗ VERDICTS DISAGREE: 1 of 1 cold re-check came out otherwise (good): the cold verdict counts" in shown
+    assert "✗ VERDICTS DISAGREE: 1 of 1 cold re-check differs (good): the cold verdict counts" in shown
 
 
 def test_a_run_without_controls_says_nothing(recorder: Recorder) -> None:

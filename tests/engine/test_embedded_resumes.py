@@ -13,7 +13,7 @@ import pytest_asyncio
 from sweeps import spread
 
 from workbench.models import Message, Request, Sampling
-from workbench.models.gateway import Gateway, earlier_questions
+from workbench.models.gateway import Gateway
 from workbench.models.local_files import local_model_status
 from workbench.models.types import MemoryCallLog
 from workbench.orders import launching, running
@@ -40,11 +40,6 @@ CONVERSATION = (
 def _question(number: int, tokens: int = 60) -> Request:
     sampling = Sampling(temperature=0.3, max_tokens=tokens)
     return Request("local", CONVERSATION[: 2 * number], "agent", sampling)
-
-
-def test_what_led_to_a_request_follows_from_it() -> None:
-    assert earlier_questions(CONVERSATION) == (CONVERSATION[:2], CONVERSATION[:4])
-    assert earlier_questions(CONVERSATION[:2]) == ()
 
 
 @pytest_asyncio.fixture

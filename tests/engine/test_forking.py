@@ -134,7 +134,7 @@ def test_a_parent_that_cannot_be_repeated_starts_nothing(parent: tuple[Path, str
     executed(session, made.runs[0])
     row, steps = shown(session, made.trial)
     assert (row.state, row.error_kind) == ("failed", "diverged")
-    assert "cannot be repeated: the agent asks something else than it did then" in str(row.error)
+    assert "cannot be repeated: the agent sends a request that is not in the recording" in str(row.error)
     assert not author.bodies
     assert len(steps) == 1
 

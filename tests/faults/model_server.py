@@ -27,7 +27,7 @@ class Mode:
     reply: Make  # from the request's body and the key that came with it
     expect: str  # ``answer`` where the answer can be used, else the kind of the model error
     words: str = ""  # in the error's message
-    lasting: bool = False  # no later request can succeed either, so a run ends after a few
+    permanent: bool = False  # no later request can succeed either, so a run ends after a few
 
 
 def _fixed(reply: Reply) -> Make:
@@ -177,7 +177,7 @@ _TOOL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "
 
 MODES: tuple[Mode, ...] = (
     # -- the connection
-    Mode("refused", _fixed(Reply()), "unavailable", "cannot be reached", lasting=True),
+    Mode("refused", _fixed(Reply()), "unavailable", "cannot be reached", permanent=True),
     Mode("reset-before-the-headers", _fixed(Reply(drop=0)), "unavailable", "dropped the connection"),
     Mode("closed-within-the-body", _fixed(Reply(text=CODE, drop=200)), "unavailable", "dropped the connection"),
     Mode("drips", _fixed(Reply(text=CODE, drip=0.2)), "timeout", "request_timeout"),
@@ -189,7 +189,7 @@ MODES: tuple[Mode, ...] = (
     Mode("gzip-garbage", _zipped_badly, "malformed", "cannot be decompressed"),
     Mode("says-gzip-and-is-not", _not_zipped, "malformed", "cannot be decompressed"),
     Mode("unknown-encoding", _unknown_encoding, ANSWER),
-    Mode("redirect-loop", _raw("", 307, location="/v1/chat/completions"), "unavailable", "redirects", lasting=True),
+    Mode("redirect-loop", _raw("", 307, location="/v1/chat/completions"), "unavailable", "redirects", permanent=True),
     Mode("unasked-stream", _streamed, "malformed", "not a chat completion"),
     Mode(
         "invalid-header",
@@ -203,9 +203,9 @@ MODES: tuple[Mode, ...] = (
     Mode("400-context", _status(400, "maximum context length is 8192 tokens", "context_length_exceeded"), "context"),
     Mode("400-content-filter", _status(400, "triggering our content management policy", "content_filter"), "refused"),
     Mode("401", _status(401, "Incorrect API key provided", "invalid_api_key"), "key", "does not accept the key", True),
-    Mode("402", _status(402, "Insufficient credits"), "refused", "quota", lasting=True),
-    Mode("403", _status(403, "Project has no access"), "refused", "may not use", lasting=True),
-    Mode("404", _status(404, "The model `x` does not exist", "model_not_found"), "refused", "no model", lasting=True),
+    Mode("402", _status(402, "Insufficient credits"), "refused", "quota", permanent=True),
+    Mode("403", _status(403, "Project has no access"), "refused", "may not use", permanent=True),
+    Mode("404", _status(404, "The model `x` does not exist", "model_not_found"), "refused", "no model", permanent=True),
     Mode("408", _status(408, "Request timed out"), "timeout", "status 408"),
     Mode("409", _status(409, "Conflict"), "refused", "Conflict"),
     Mode("413-context", _status(413, "the prompt is too long"), "context"),

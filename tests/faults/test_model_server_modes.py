@@ -51,7 +51,7 @@ async def test_the_gateway_names_what_the_server_did(mode: Mode, warm: None, mon
     assert kind == mode.expect, message
     if error is not None:
         assert mode.words in message or mode.expect == "empty"
-        assert error.lasting == mode.lasting
+        assert error.permanent == mode.permanent
         assert not _LIBRARY.search(message) or mode.name == "500-with-a-traceback"
         assert message == " ".join(message.split())
         assert len(message) < 500
@@ -64,7 +64,7 @@ async def test_the_gateway_names_what_the_server_did(mode: Mode, warm: None, mon
 
 
 #: One mode of each outcome, and those whose answer could do harm in a session or a report.
-_SAMPLE = {(mode.expect, mode.words, mode.lasting): mode for mode in reversed(MODES) if mode.name != "drips"}
+_SAMPLE = {(mode.expect, mode.words, mode.permanent): mode for mode in reversed(MODES) if mode.name != "drips"}
 _HARMFUL = (
     *("usage-10^30", "usage-negative", "model-is-the-key", "model-controls", "answer-echoes-the-key"),
     *(

@@ -11,7 +11,7 @@ from app.regenerated import RUN, Recorder
 from loopback.server import LoopbackServer, failure
 
 from workbench.cli import main
-from workbench.metrics.helpfulness import ASPECTS, VERSION, JudgedDocstring, judge_helpfulness, points_shape, question
+from workbench.metrics.helpfulness import ASPECTS, VERSION, JudgedDocstring, judge_helpfulness, points_schema, question
 from workbench.models.questions import read_answer
 from workbench.models.types import Answer, ModelRefused, Request, Usage
 from workbench.session import SessionReader
@@ -82,7 +82,7 @@ def test_the_judge_sees_the_code_without_its_own_docstring_and_no_way_out_of_the
     ],
 )
 def test_an_answer_that_cannot_be_used_says_why(text: str, problem: str) -> None:
-    found, said = read_answer(text, points_shape(ALL))
+    found, said = read_answer(text, points_schema(ALL))
     assert found is None
     assert problem.replace("no valid", "not valid") in said
 
@@ -90,7 +90,7 @@ def test_an_answer_that_cannot_be_used_says_why(text: str, problem: str) -> None
 def test_it_is_asked_again_with_what_was_wrong_and_then_left_unjudged() -> None:
     judge = Judge("no", "no", points(summary=1, description=1, parameters=1))
     assert judged(judge, {"a": JudgedDocstring(CODE, "Count.")}).overall == {"a": 1.0}
-    assert "there is no JSON object in it" in judge.asked[1].messages[-1].content
+    assert "it has no JSON object" in judge.asked[1].messages[-1].content
     never = Judge("no")
     found = judged(never, {"a": JudgedDocstring(CODE, "Count.")})
     assert found.overall == {}
@@ -103,7 +103,7 @@ def test_one_refusal_leaves_one_out_and_a_lasting_one_ends_it() -> None:
     found = judged(Judge(ModelRefused("too long"), points(summary=2, description=2, parameters=2)), items)
     assert (found.problems, found.overall) == ({"a": "too long"}, {"b": 2.0})
     with pytest.raises(ModelRefused, match="wrong key"):
-        judged(Judge(ModelRefused("wrong key", lasting=True)), items)
+        judged(Judge(ModelRefused("wrong key", permanent=True)), items)
 
 
 @pytest.fixture

@@ -82,8 +82,8 @@ async def test_a_request_becomes_one_of_the_gateway_with_the_runs_model(served):
     assert [(m.role, m.content) for m in first.messages] == [("system", "rules"), ("user", "ab")]
     assert first.sampling.to_json() == {"temperature": 0.2, "max_tokens": 50, "stop": ["END"], "seed": 4}
     assert first.json_schema == {"type": "array"}
-    assert endpoint.counted.requests == endpoint.counted.answered == 2
-    assert endpoint.counted.cost_usd == 0.5
+    assert endpoint.usage.requests == endpoint.usage.answered == 2
+    assert endpoint.usage.cost_usd == 0.5
 
 
 async def test_samples_and_a_stream(served):
@@ -104,7 +104,7 @@ async def test_many_at_once_wait_for_one_another(served):
     gateway.room, gateway.everybody = 40, asyncio.Event()
     answers = await asyncio.gather(*(client.post(ask(str(number))) for number in range(40)))
     assert [one.json()["choices"][0]["message"]["content"] for one in answers] == [f"{n}/0" for n in range(40)]
-    assert endpoint.counted.answered == 40
+    assert endpoint.usage.answered == 40
 
 
 async def test_without_the_runs_key_nothing_is_asked(served):
@@ -114,7 +114,7 @@ async def test_without_the_runs_key_nothing_is_asked(served):
         assert refused.status_code == 401
         assert endpoint.key not in refused.text
     assert gateway.requests == []
-    assert endpoint.counted.requests == 0
+    assert endpoint.usage.requests == 0
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ async def test_without_the_runs_key_nothing_is_asked(served):
         (ask(tools=[{"type": "function"}]), "tools"),
         (ask(n=1000), "n is not a number"),
         (ask(temperature="hot"), "temperature"),
-        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "something else than text"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "parts that are not text"),
         ({"messages": [{"role": "tool", "content": "x"}]}, "no role"),
         ([1], "no messages"),
     ],
@@ -159,7 +159,7 @@ async def test_garbage_and_other_paths(served):
         (ContextOverflow("too long"), 400, False),
         (RateLimited("slow down"), 429, False),
         (SpendLimit("two dollars are spent"), 402, True),
-        (MissingKey("no key", lasting=True), 401, True),
+        (MissingKey("no key", permanent=True), 401, True),
         (OSError("no session any more"), 500, True),
     ],
 )
@@ -174,7 +174,7 @@ async def test_a_failure_is_told_once_and_ends_the_program_where_no_other_reques
     if status != 500:
         assert failed.json()["error"]["message"] == str(error) == endpoint.errors[0]
     assert endpoint.ended.is_set() is ends
-    assert (endpoint.why is error) is ends
+    assert (endpoint.failure is error) is ends
 
 
 async def test_a_program_for_which_no_model_was_named():
@@ -183,7 +183,7 @@ async def test_a_program_for_which_no_model_was_named():
         client = Client(endpoint, port)
         refused = await client.post(ask())
         assert refused.status_code == 404
-        assert endpoint.errors == ["it asked a model, and none was named for it"]
+        assert endpoint.errors == ["it called a model, but none was configured for it"]
         await client.http.aclose()
 
 

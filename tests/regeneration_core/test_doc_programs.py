@@ -13,7 +13,7 @@ import pytest
 
 from workbench.base.errors import UsageError
 from workbench.documenters import DocumentationFailed, make_doc_system, parse_docs
-from workbench.interop.doc_programs.command import CommandAdapter, command_written_out
+from workbench.interop.doc_programs.command import CommandAdapter, resolve_command
 from workbench.interop.doc_programs.program import DocProgram
 from workbench.interop.doc_programs.programs import RepoAgent
 from workbench.models.types import Answer, MissingKey, SpendLimit, Usage
@@ -167,7 +167,7 @@ async def test_what_cannot_succeed_ends_the_program_at_once(program, snapshot):
         "def said(name):\n  try:\n    return ask(name)\n  except Exception:\n    return 'x'\ndef ask(name):",
     )
     system = program(
-        careless, "{folder} --ask {model=openai/m}", Model(MissingKey("There is no key.", lasting=True), 0)
+        careless, "{folder} --ask {model=openai/m}", Model(MissingKey("There is no key.", permanent=True), 0)
     )
     with pytest.raises(MissingKey, match="no key"):
         await run(system, snapshot)
@@ -209,15 +209,15 @@ found += [name for name in os.environ if name not in ("PATH", "HOME", "TMPDIR", 
 @pytest.mark.parametrize(
     ("script", "limits", "words"),
     [
-        ("raise ValueError('my fault')", {}, "ended with status 1: ValueError: my fault. Its output is in "),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", {}, "ended with status 137: it said nothing"),
-        ("import os, time\nos.fork()\nos.setsid() if 0 else 0\ntime.sleep(600)", {"seconds": 0.6}, "did not end within 0.6 s"),
+        ("raise ValueError('my fault')", {}, "exited with status 1: ValueError: my fault. Its output is in "),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", {}, "exited with status 137: it printed nothing"),
+        ("import os, time\nos.fork()\nos.setsid() if 0 else 0\ntime.sleep(600)", {"seconds": 0.6}, "did not finish within 0.6 s"),
         ("while True: print('x' * 10000)", {"output_mb": 1}, "printed more than 1 MiB"),
         ("import sys; f = open(sys.argv[1] + '/big', 'wb')\nwhile True: f.write(bytes(2**20)); f.flush()",
          {"disk_mb": 8}, "wrote more than 8 MiB into its folder"),
-        ("print('I am done')", {}, "ended without having written a docstring; the last it said: I am done."),
+        ("print('I am done')", {}, "exited without writing a docstring; its last output: I am done."),
         ("import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)", {},
-         "2 of its files are refused, m.py: the documented copy does not have this file"),
+         "2 of its files were rejected, m.py: the documented copy does not have this file"),
         (WELL.replace('node.body.insert', 'node.name += "_"; node.body.insert'), {},
          "m.py: the code differs apart from docstrings, first at area_"),
         (WELL.replace("path.write_text(", "path.write_text('x = (' + "), {}, "m.py: the documented file does not parse"),
@@ -250,7 +250,7 @@ async def test_what_was_edited_is_left_out_and_counted_and_the_rest_of_its_file_
 
 async def test_a_program_that_asks_a_model_though_none_was_named(program, snapshot):
     words = await sentence(program(WELL, "{folder} --ask"), snapshot)
-    assert words.startswith("The command python ended with status 1: ")
+    assert words.startswith("The command python exited with status 1: ")
     # One that goes on regardless and writes nothing is told by its requests.
     careless = (
         WELL.replace("path.write_text", "str")
@@ -258,7 +258,7 @@ async def test_a_program_that_asks_a_model_though_none_was_named(program, snapsh
         .replace("for path in", "try: said('x')\nexcept Exception: pass\nsys.argv.remove('--ask')\nfor path in")
     )
     words = await sentence(program(careless, "{folder} --ask"), snapshot)
-    assert words.endswith("1 of its requests failed, the first: it asked a model, and none was named for it.")
+    assert words.endswith("1 of its requests failed, the first: it called a model, but none was configured for it.")
 
 
 async def test_cancelled_in_the_midst_it_leaves_no_process_behind(program, snapshot, tmp_path):
@@ -300,9 +300,9 @@ async def test_without_a_sandbox_it_must_have_been_asked_for(program, snapshot, 
 def test_a_command_is_written_out(tmp_path, monkeypatch):
     (tmp_path / "my doc.py").write_text("")
     monkeypatch.chdir(tmp_path)
-    text = command_written_out("A=1 python 'my doc.py' {folder} --m {model}", "openai/m")
+    text = resolve_command("A=1 python 'my doc.py' {folder} --m {model}", "openai/m")
     assert text == f"A=1 python '{tmp_path}/my doc.py' {{folder}} --m {{model=openai/m}}"
-    assert command_written_out(text, "other") == text
+    assert resolve_command(text, "other") == text
     command = CommandAdapter(text)
     assert command.model == "openai/m"
     assert command.name == f"command:{text}"
@@ -313,21 +313,23 @@ def test_a_command_is_written_out(tmp_path, monkeypatch):
     [
         ("A=1", "needs a program"),
         ("python 'x", "cannot be read"),
-        ("python {fodler}", r"\{fodler\}, which stands for nothing"),
+        ("python {fodler}", r"unknown placeholder \{fodler\}"),
         ("no-such-program-here {folder}", "There is no program 'no-such-program-here'"),
         ("python {model=a} {model=b}", "names 2 models: a, b"),
     ],
 )
 def test_what_is_no_command(text, words):
     with pytest.raises(UsageError, match=words):
-        CommandAdapter(command_written_out(text, "m"))
+        CommandAdapter(resolve_command(text, "m"))
 
 
 def test_a_program_that_is_not_installed(home):
     def written_out(text):
-        return RepoAgent.written_out(parse_docs(text), "m")
+        return RepoAgent.resolved(parse_docs(text), "m")
 
-    with pytest.raises(UsageError, match="RepoAgent 0.2.0 is not installed; workbench docs install repoagent gets it"):
+    with pytest.raises(
+        UsageError, match="RepoAgent 0.2.0 is not installed; `workbench docs install repoagent` installs it"
+    ):
         written_out("repoagent:local")
     with pytest.raises(UsageError, match=r"RepoAgent 9.9 is not installed \(this workbench installs 0.2.0\)"):
         written_out("repoagent-9.9:local")
@@ -353,7 +355,7 @@ def test_a_record_of_repoagent_is_read_by_line_and_name(snapshot, tmp_path):
     found = {(path, key.kind, key.qualified_name): text for (path, key), text in written.texts.items()}
     assert found == {("m.py", "class", "Shape"): "**Shape**: newest", ("m.py", "function", "Shape.area"): "about area"}
     record.write_text("{")
-    with pytest.raises(DocumentationFailed, match="left no record that can be read"):
+    with pytest.raises(DocumentationFailed, match="left no readable record"):
         agent.read(snapshot.root, tmp_path / "area", ["m.py"])
 
 

@@ -30,7 +30,7 @@ def test_places_are_filled_once_and_other_braces_stay(tmp_path: Path) -> None:
 def test_a_file_must_say_where_the_code_goes(tmp_path: Path) -> None:
     file = tmp_path / "empty.txt"
     file.write_text("Write the body of {name}.")
-    with pytest.raises(UsageError, match=r"does not say where the code goes: write \{before\} there"):
+    with pytest.raises(UsageError, match=r"lacks the placeholder \{before\}"):
         read_prompt(file)
     with pytest.raises(UsageError):
         read_prompt(tmp_path / "nothing.txt")

@@ -86,7 +86,7 @@ def test_functions_within_compound_statements_and_asynchronous_ones_are_left_out
 
 def test_what_only_parametrised_tests_reach_is_left_out() -> None:
     reason = why_not_published(FOUND["plain"], ["t::a[1]", "t::a[2]"], frozenset())
-    assert reason == "Only parametrised tests reach it, which the published counts leave out."
+    assert reason == "Only parametrised tests reach it, which the published counts exclude."
     assert why_not_published(FOUND["plain"], ["t::a[1]", "t::b"], frozenset()) == ""
 
 

@@ -60,7 +60,7 @@ def random_session(path: Path, seed: int) -> list[Group]:
             glyph = rng.choice({"reference": "✓✓✓✓✗", "stub": "✗✗✗✗✓"}.get(group.evaluator, GLYPHS))
             key = f"c{number}"
             recorder.sample(
-                task, sample, glyph, group.evaluator, control, 100.0 + rng.random() * 1000, id=key,
+                task, sample, glyph, group.evaluator, control=control, at=100.0 + rng.random() * 1000, id=key,
                 prompt_tokens=rng.randint(0, 900), cost_usd=rng.choice([None, rng.random() / 100]),
                 route=rng.choice(["hot", "warm", "cold"]), recheck=json.dumps({"agrees": rng.random() < 0.9}),
             )  # fmt: skip

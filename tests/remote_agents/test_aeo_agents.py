@@ -14,7 +14,7 @@ from remote_agents.rogue import serving
 from workbench.agents import Submission, make_agent
 from workbench.agents.agent_context import AgentContext, Assignment, Step
 from workbench.interop.a2a.card import fetch_card
-from workbench.interop.a2a.peer import PeerAsker
+from workbench.interop.a2a.peer import PeerClient
 from workbench.models.types import CallRecord
 from workbench.repository import View
 
@@ -45,7 +45,7 @@ async def driven(agent: FirstAgent | SecondAgent, root: Path, max_steps: int = 1
         (root / name).write_text(text)
     kept = Kept()
     async with serving(answering(agent)) as rogue:
-        asker = PeerAsker(f"a2a:{rogue.url}", kept)
+        asker = PeerClient(f"a2a:{rogue.url}", kept)
         model = (await fetch_card(rogue.url)).model
         context = AgentContext(Assignment("demo", "A demo."), View(root), asker, kept, model=model, max_steps=max_steps)
         try:

@@ -25,25 +25,28 @@ from workbench.models.types import ModelError
     [
         (
             b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html><body>Welcome</body></html>",
-            "no agent card but text/html",
+            "not an agent card but text/html",
         ),
         (
             b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/elsewhere\r\n\r\n",
             "redirects to http://127.0.0.1:1/elsewhere",
         ),
         (b"HTTP/1.1 404 Not Found\r\n\r\n", "no agent card at"),
-        (b"HTTP/1.1 401 Unauthorized\r\n\r\n", "wants credentials (HTTP 401)"),
+        (b"HTTP/1.1 401 Unauthorized\r\n\r\n", "requires credentials (HTTP 401)"),
         (b"HTTP/1.1 500 Oops\r\n\r\n", "failed (HTTP 500)"),
-        (b"", "ended the connection before it answered"),
-        (json_page([1, 2]), "no JSON object"),
-        (json_page({"name": "x", "supportedInterfaces": "nonsense"}), "not built as A2A has it"),
-        (json_page({"name": "x", "skills": [7], "url": "http://127.0.0.1:1"}), "not built as A2A has it"),
+        (b"", "closed the connection before it answered"),
+        (json_page([1, 2]), "not a JSON object"),
+        (json_page({"name": "x", "supportedInterfaces": "nonsense"}), "does not have the structure of an A2A card"),
+        (
+            json_page({"name": "x", "skills": [7], "url": "http://127.0.0.1:1"}),
+            "does not have the structure of an A2A card",
+        ),
         (json_page({"name": " ", "url": "http://127.0.0.1:1"}), "has no name"),
-        (json_page({"name": "x", "url": "grpc://127.0.0.1:1", "preferredTransport": "GRPC"}), "it has: GRPC"),
-        (json_page({"name": "x", "url": "file:///etc/passwd"}), "no way that is spoken here"),
+        (json_page({"name": "x", "url": "grpc://127.0.0.1:1", "preferredTransport": "GRPC"}), "it offers: GRPC"),
+        (json_page({"name": "x", "url": "file:///etc/passwd"}), "no supported interface"),
         (
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + b"[" * 100_000,
-            "no agent card but application/json",
+            "not an agent card but application/json",
         ),
     ],
 )
@@ -66,7 +69,7 @@ async def test_a_card_of_50_mb_is_stopped_at_the_limit() -> None:
 async def test_packed_bytes_are_refused_as_their_size_is_not_known(tmp_path: Path) -> None:
     async with serving(nothing) as rogue:
         rogue.card = lambda: b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + b"\x1f\x8b" * 10
-        with pytest.raises(ModelError, match="packed bytes"):
+        with pytest.raises(ModelError, match="compressed response"):
             await fetch_card(rogue.url, {})
 
 
@@ -90,13 +93,13 @@ async def test_a_certificate_that_does_not_match_is_told(tmp_path: Path) -> None
     async with serving(nothing, tls=context) as rogue:
         with pytest.raises(ModelError) as error:
             await fetch_card(rogue.url, {})
-    assert "its certificate does not match" in said(error)
+    assert "its certificate is invalid" in said(error)
 
 
 async def test_a_card_may_not_lead_out_of_encryption() -> None:
     from workbench.interop.a2a.card import read_card
 
-    with pytest.raises(ModelError, match="without encryption"):
+    with pytest.raises(ModelError, match="unencrypted"):
         read_card(card("http://127.0.0.1:1"), "https://127.0.0.1:2")
 
 
@@ -122,9 +125,9 @@ async def test_texts_of_a_card_are_one_clean_line_and_the_model_is_a_name() -> N
     found = read_card(
         card("http://127.0.0.1:1", name="\x1b[31mred[/]\nname " + "x" * 500, version="1\x07 [b]"), "http://127.0.0.1:1"
     )
-    assert "\x1b" not in found.words()
-    assert "\n" not in found.words()
-    assert len(found.words()) < 300
+    assert "\x1b" not in found.summary()
+    assert "\n" not in found.summary()
+    assert len(found.summary()) < 300
     assert found.model.isprintable()
     assert " " not in found.model
     assert "[" not in found.model
@@ -167,7 +170,7 @@ def test_an_address_that_a_card_does_not_name_whole_is_that_of_the_card(given: s
 def test_an_address_that_is_none_is_named(url: str) -> None:
     from workbench.interop.a2a.card import read_card
 
-    with pytest.raises(ModelError, match="it has: JSONRPC at .*, which is no address of a server"):
+    with pytest.raises(ModelError, match="it offers: JSONRPC at .*, which is not the address of a server"):
         read_card({"name": "x", "url": url}, "http://h:9002")
 
 

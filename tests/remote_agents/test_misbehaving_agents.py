@@ -24,7 +24,7 @@ from remote_agents.rogue import (
 
 from workbench.agents.protocol import Action, parse_action
 from workbench.interop.a2a.card import fetch_card
-from workbench.interop.a2a.peer import Peer, PeerAsker, PeerLimits
+from workbench.interop.a2a.peer import Peer, PeerClient, PeerLimits
 from workbench.models.types import CallRecord, Message, ModelError, Request
 
 HERE = "<json>{}</json>"
@@ -101,10 +101,10 @@ async def redirecting(rogue: Rogue, request: dict[str, Any], send: Callable[[byt
 @pytest.mark.parametrize(
     ("streaming", "answer", "kind", "words"),
     [
-        (False, silent, "timeout", "did not answer within the 0.5 s"),
-        (True, silent, "timeout", "did not answer within the 0.5 s"),
-        (False, dying, "unavailable", "ended the connection before it answered"),
-        (False, dying_in_the_middle, "unavailable", "ended the connection before it answered"),
+        (False, silent, "timeout", "did not answer within 0.5 s"),
+        (True, silent, "timeout", "did not answer within 0.5 s"),
+        (False, dying, "unavailable", "closed the connection before it answered"),
+        (False, dying_in_the_middle, "unavailable", "closed the connection before it answered"),
         (True, stream(message(HERE), message(HERE)), "malformed", "answered twice"),
         (True, stream(message(CALL), message(CALL)), "malformed", "answered twice"),
         (True, stream(task("COMPLETED", HERE), message(HERE)), "malformed", "answered twice"),
@@ -117,20 +117,20 @@ async def redirecting(rogue: Rogue, request: dict[str, Any], send: Callable[[byt
             "in 2 contexts",
         ),
         (True, stream(), "malformed", "without a message or a task"),
-        (True, flooding, "malformed", "flooded"),
-        (False, endless, "malformed", "sent more than 20,000,000 bytes at once"),
+        (True, flooding, "malformed", "sent too much"),
+        (False, endless, "malformed", "sent more than 20,000,000 bytes"),
         (False, single(message(" ")), "malformed", "sent an empty answer"),
         (False, single(task("FAILED", "my model is\ngone")), "unavailable", "failed: my model is gone."),
         (False, single(task("REJECTED")), "unavailable", "rejected the message."),
-        (False, single(task("AUTH_REQUIRED")), "refused", "wants credentials"),
+        (False, single(task("AUTH_REQUIRED")), "refused", "requires credentials"),
         (False, single({}), "malformed", "without a message or a task"),
-        (False, single({"message": 7}), "malformed", "no answer of A2A"),
+        (False, single({"message": 7}), "malformed", "not an A2A answer"),
         (False, failing, "unavailable", "answered with the error -32603: no idea."),
         (True, failing, "unavailable", "answered with the error -32603: no idea."),
         (False, refusing, "refused", "(HTTP 400): method should be message/stream."),
         (True, refusing, "refused", "(HTTP 400): method should be message/stream."),
         (False, circling, "unavailable", "redirects to /again"),
-        (False, not_json, "malformed", "no answer of A2A"),
+        (False, not_json, "malformed", "not an A2A answer"),
         (False, redirecting, "unavailable", "redirects to http://127.0.0.1:1/"),
     ],
 )
@@ -155,7 +155,7 @@ async def test_an_answer_that_breaks_the_rules_ends_the_conversation(
         ({"code": 7, "message": "odd", "data": "field x"}, "the error 7: odd (field x)."),
         ({"code": -32602, "message": "bad", "data": [{"msg": "no text"}]}, "the error -32602: bad (no text)."),
         ({"message": "no code"}, "the error: no code."),
-        ({"code": -32000}, "the error -32000: it says no more."),
+        ({"code": -32000}, "the error -32000: no message."),
         ("just words", "the error: just words."),
     ],
 )
@@ -323,7 +323,7 @@ async def test_credentials_go_to_their_origin_only_and_are_never_recorded(monkey
         log = Calls()
         for rogue in (mine, other):
             model = (await fetch_card(rogue.url)).model
-            asker = PeerAsker(f"a2a:{rogue.url}", log)
+            asker = PeerClient(f"a2a:{rogue.url}", log)
             await asker.complete(Request(model, (Message("user", "hello"),), "agent"))
             await asker.aclose()
     assert all(one.get("authorization") == f"Bearer {secret}" for one in mine.headers)
@@ -349,7 +349,7 @@ def test_credentials_that_cannot_be_read_are_refused_without_being_quoted(
 
 async def test_another_agent_at_the_address_than_was_asked_for_is_refused() -> None:
     async with serving(nothing) as rogue:
-        asker = PeerAsker(f"a2a:{rogue.url}", Calls())
-        with pytest.raises(ModelError, match="is not the one that was asked for"):
+        asker = PeerClient(f"a2a:{rogue.url}", Calls())
+        with pytest.raises(ModelError, match="has changed"):
             await asker.complete(Request("a2a/other@1#00000000", (Message("user", "hello"),), "agent"))
         await asker.aclose()

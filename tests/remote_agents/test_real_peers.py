@@ -16,7 +16,7 @@ from workbench.agents.agent_context import AgentContext, Assignment, Step
 from workbench.agents.names import is_peer
 from workbench.catalog import find_case, snapshot_of, view_of
 from workbench.interop.a2a.card import fetch_card
-from workbench.interop.a2a.peer import PeerAsker
+from workbench.interop.a2a.peer import PeerClient
 from workbench.models.types import CallRecord, Request
 from workbench.plans.plan import DocumentPlan
 from workbench.session import SessionReader
@@ -64,7 +64,7 @@ class Kept:
 async def documented(url: str, local: Local) -> tuple[Any, Kept]:
     case = find_case("word_counter")
     kept = Kept()
-    asker = PeerAsker(f"a2a:{url}", kept)
+    asker = PeerClient(f"a2a:{url}", kept)
     context = AgentContext(
         Assignment(case.name, case.agent_description),
         view_of(case, snapshot_of(case)),
@@ -97,6 +97,7 @@ async def test_an_agent_of_version_1_does_what_the_same_agent_does_in_process(
     await same_work(newer[form], local)
 
 
+@pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.parametrize("form", FORMS)
 async def test_an_agent_of_version_0_3_does_what_the_same_agent_does_in_process(

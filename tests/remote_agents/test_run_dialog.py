@@ -41,5 +41,5 @@ async def test_an_agent_is_named_by_its_address_and_its_model_is_its_own(home: P
             dialog.answer(dialog.values)
         assert refused.value.field == "model"
         model.value, agent.value = "local", "a2a:nonsense"
-        with pytest.raises(BadField, match="is no address of an agent"):
+        with pytest.raises(BadField, match="not the address of an agent"):
             dialog.answer(dialog.values)

@@ -159,7 +159,7 @@ async def test_a_served_agent_asks_its_model_exactly_what_it_asks_in_process(age
 def conversing(conversation: ServedConversation) -> Any:
     class Asker:
         async def complete(self, request: Request) -> Answer:
-            said = await conversation.hear(request.messages[-1].content)
+            said = await conversation.reply(request.messages[-1].content)
             return Answer(
                 said.text, said.model, Usage(said.prompt_tokens, said.completion_tokens), said.cost_usd, 0.1, "stop"
             )
@@ -171,12 +171,12 @@ async def test_a_message_that_failed_can_be_sent_again_and_after_a_submission_co
     asker = Scripted()
     conversation = ServedConversation("white", "m", asker, "c")
     with pytest.raises(ModelError):
-        await conversation.hear(first_message("one", "First."))
+        await conversation.reply(first_message("one", "First."))
     asker.texts = (call("list_directory"), DONE)
-    assert parse_action((await conversation.hear(first_message("one", "First."))).text).name == "list_directory"  # type: ignore[union-attr]
-    said = await conversation.hear(tool_message("list_directory", '["a.py"]', 10))
+    assert parse_action((await conversation.reply(first_message("one", "First."))).text).name == "list_directory"  # type: ignore[union-attr]
+    said = await conversation.reply(tool_message("list_directory", '["a.py"]', 10))
     assert (said.text, said.prompt_tokens, said.cost_usd) == (DONE, 10, 0.01)
-    await conversation.hear(first_message("two", "Second."))
+    await conversation.reply(first_message("two", "Second."))
     assert "Project: two" in asker.asked[-1].messages[1].content
 
 
@@ -251,7 +251,7 @@ async def test_with_a_token_only_the_card_can_be_had_without_it() -> None:
     async with listening(Scripted(DONE), token) as url:
         for headers in ({}, {url: {"Authorization": "Bearer wrong"}}):
             peer = Peer(url, headers=headers)
-            with pytest.raises(ModelError, match=r"wants credentials \(HTTP 401\)"):
+            with pytest.raises(ModelError, match=r"requires credentials \(HTTP 401\)"):
                 await peer.ask("Document this project.")
             await peer.aclose()
         peer = Peer(url, headers={url.lower(): {"Authorization": f"Bearer {token}"}})
@@ -298,7 +298,7 @@ def test_two_servers_on_one_port_are_one_too_many() -> None:
     with (
         found,
         pytest.raises(
-            UsageError, match=r"cannot be listened on \(address already in use\); choose another with --port"
+            UsageError, match=r"Cannot listen on .* \(address already in use\); choose another port with --port"
         ),
     ):
         place.bound()
@@ -306,7 +306,7 @@ def test_two_servers_on_one_port_are_one_too_many() -> None:
 
 @pytest.mark.parametrize(
     ("agent", "words"),
-    [("single-file", "without a tool"), ("a2a:http://x:1", "served already"), ("no such", "There is no agent")],
+    [("single-file", "without a tool"), ("a2a:http://x:1", "already served"), ("no such", "There is no agent")],
 )
 def test_what_cannot_be_served_is_refused(agent: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
@@ -344,14 +344,17 @@ def test_a_request_is_read_as_json_or_as_tags(message: str) -> None:
         ('{"agents": [7], "cases": ["word_counter"]}', "Name agents by address"),
         ('{"agents": ["http://x:1"], "cases": []}', "Name agents by address"),
         ('{"agents": ["http://x:1"], "cases": ["/etc"]}', "no test case"),
-        ('{"agents": ["http://x:1"], "test_ids": [6]}', "count the cases from 0 to 5: art_github"),
-        ('{"agents": ["http://x:1"], "test_ids": [true]}', "count the cases from 0 to 5"),
-        ('{"agents": ["http://x:1"], "test_ids": "word_counter"}', "count the cases from 0 to 5"),
-        ('{"agents": ["white"], "cases": ["word_counter"]}', "no address of an agent"),
-        ('{"agents": ["file:///etc/passwd"], "cases": ["word_counter"]}', "no address of an agent"),
+        ('{"agents": ["http://x:1"], "test_ids": [6]}', "indexes from 0 to 5: art_github"),
+        ('{"agents": ["http://x:1"], "test_ids": [true]}', "indexes from 0 to 5"),
+        ('{"agents": ["http://x:1"], "test_ids": "word_counter"}', "indexes from 0 to 5"),
+        ('{"agents": ["white"], "cases": ["word_counter"]}', "not the address of an agent"),
+        ('{"agents": ["file:///etc/passwd"], "cases": ["word_counter"]}', "not the address of an agent"),
         ('{"agents": ["http://x:1"], "cases": ["word_counter"], "repeats": 99}', "from 1 to 20"),
         ('{"agents": ["http://x:1"], "cases": ["word_counter"], "repeats": true}', "from 1 to 20"),
-        (json.dumps({"agents": [f"http://x:{n}" for n in range(1, 40)], "cases": ["word_counter"]}), "too many"),
+        (
+            json.dumps({"agents": [f"http://x:{n}" for n in range(1, 40)], "cases": ["word_counter"]}),
+            "exceed the limit",
+        ),
     ],
 )
 def test_a_request_that_makes_no_sense_is_refused_in_one_sentence(message: str, words: str) -> None:
@@ -390,6 +393,7 @@ def as_floats(value: Any) -> Any:
     return json.loads(json.dumps(value), parse_int=float)
 
 
+@pytest.mark.slow
 async def test_the_assessors_answer_is_what_its_session_has(served: str, assessor: str, local: Local) -> None:
     message = json.dumps({"agents": [served, "http://127.0.0.1:1"], "cases": ["word_counter"]})
     events = await events_of(assessor, message)
@@ -426,6 +430,7 @@ def test_an_older_client_is_told_why_a_request_is_refused(assessor: str, older_p
     assert "Name agents by address" in got["said"][0]
 
 
+@pytest.mark.slow
 def test_a_second_server_and_a_place_for_others_without_a_token_end_at_once(served: str, module_home: Path) -> None:
     port = served.rpartition(":")[2]
     command = [sys.executable, "-m", "workbench", "serve-assessor", "--judge", "offline"]

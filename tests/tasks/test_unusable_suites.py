@@ -12,7 +12,7 @@ from tasks.made_up import environment_of
 
 from workbench.regeneration.building import source_rule
 from workbench.regeneration.environment import EnvironmentFailed, build_environment
-from workbench.regeneration.suite import SuiteFailed, crash_reason, hang_location, odd_test_files, refusal
+from workbench.regeneration.suite import SuiteFailed, collection_error, crash_reason, hang_location, odd_test_files
 from workbench.sandbox import Limits
 
 pytestmark = pytest.mark.sandbox
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.sandbox
 SUMS = "def total(numbers):\n    return sum(numbers)\n"
 SUITE = "from sums import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
 TEST = "def test_total():\n    assert 1 + 1 == 2\n"
-REFUSES = "pytest does not run the repository's tests: "
+REFUSES = "pytest cannot run the repository's tests: "
 ENDS = "The repository's test suite does not run: "
 
 
@@ -176,9 +176,7 @@ async def test_a_hang_at_import(make, build, name: str, place: str) -> None:
     files = {"sums.py": SUMS, "test_sums.py": SUITE, "conftest.py": ""}
     files[name] = "import threading\n\nthreading.Event().wait()\n" + files[name]
     text = await sentence(make(files), build, rules=replace(RULES, import_seconds=15))
-    assert text == (
-        f"The repository hangs at {place}, while it is imported or its tests are collected, so that no test can be run."
-    )
+    assert text == f"The repository hangs at {place} while its tests are imported or collected, so no test can run."
 
 
 ONLINE = """import socket
@@ -234,6 +232,7 @@ def test_hangs():
 """
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_used_of_a_suite_is_taken_out_by_name(make, build, tmp_path) -> None:
     files = {"test_online.py": ONLINE, "test_broken.py": BROKEN, "test_fatal.py": FATAL, "test_sums.py": SUITE}
     files["test_writes.py"] = WRITES % str(tmp_path / "escaped.txt")
@@ -244,7 +243,7 @@ async def test_what_cannot_be_used_of_a_suite_is_taken_out_by_name(make, build, 
     assert sorted(built.failing) == [
         "test_online.py::test_name", "test_online.py::test_page", "test_writes.py::test_beside_the_tree", "test_writes.py::test_system",
     ]  # fmt: skip
-    for words in ("4 failing (2 for want of a network)", "2 hanging or fatal", "1 test files that cannot be imported"):
+    for words in ("4 failing (2 need the network)", "2 hanging or fatal", "1 test files that cannot be imported"):
         assert words in built.quarantined
     assert not (tmp_path / "escaped.txt").exists()
     assert not (tmp_path / "repository" / "written.txt").exists()
@@ -256,12 +255,12 @@ async def test_what_cannot_be_used_of_a_suite_is_taken_out_by_name(make, build, 
 @pytest.mark.slow
 async def test_a_suite_of_which_nothing_can_be_used(make, build) -> None:
     text = await sentence(make({"sums.py": SUMS, "test_online.py": ONLINE}), build)
-    assert text.startswith("All 2 tests of the repository need the network, which a sandbox has not; test_online.py::")
+    assert text.startswith("All 2 tests of the repository need the network, which a sandbox does not have; test_online")
     (make({}) / "test_online.py").unlink()
     assert await sentence(make({"test_broken.py": BROKEN}), build) == (
         "The repository's tests cannot be imported: test_broken.py: ModuleNotFoundError: No module named "
-        "'nowhere_to_be_found'. nowhere_to_be_found is not among the declared dependencies; install = […] in a "
-        "case.toml adds it."
+        "'nowhere_to_be_found'. nowhere_to_be_found is not a declared dependency; add it with install = […] in a "
+        "case.toml."
     )
 
 
@@ -304,12 +303,12 @@ async def test_endless_output_does_not_stop_the_suite(make, build) -> None:
 
 
 def test_no_output_is_no_reason() -> None:
-    assert refusal("") == crash_reason("") == hang_location("") == ""
+    assert collection_error("") == crash_reason("") == hang_location("") == ""
 
 
 def test_a_reason_has_no_control_sequences_and_a_bounded_length() -> None:
-    assert refusal("ERROR: \x1b[31mred\x1b[0m \x07wrong") == "red wrong"
-    assert len(refusal("ERROR: " + "long " * 400)) <= 300
+    assert collection_error("ERROR: \x1b[31mred\x1b[0m \x07wrong") == "red wrong"
+    assert len(collection_error("ERROR: " + "long " * 400)) <= 300
 
 
 HELPED = """from sums import total

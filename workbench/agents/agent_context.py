@@ -1,4 +1,4 @@
-"""The context of an agent: it asks the model, runs the tools and records every step; and the inherited steps of a fork."""
+"""The agent's context, which calls the model, runs tools and records steps; and the inherited steps of a fork."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from workbench.agents.protocol import (
     use_tool,
 )
 from workbench.base.errors import WorkbenchError
-from workbench.models.types import Answer, Asker, Message, ModelError, Request, Sampling
+from workbench.models.types import Answer, Message, ModelClient, ModelError, Request, Sampling
 from workbench.repository import View
 
 INHERITED = "inherited"
-"""The source of an answer that was recorded in the trial that a fork comes from; it is not paid again."""
+"""``Answer.source`` of an answer reused from a fork's parent trial, which costs nothing."""
 
 
 class ForkDiverged(WorkbenchError):
-    """The agent sent another request than its parent before the step from which the fork continues."""
+    """The agent sent a request that differs from its parent's within the inherited steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,31 +45,31 @@ class InheritedAnswer:
 
 @dataclass(slots=True)
 class Inherited:
-    """The first steps of a fork. Answers are found by the identity of their request, so any agent can be forked."""
+    """The inherited steps of a fork. Answers are looked up by request digest, so any agent can be forked."""
 
-    parent: str  # identity of the trial that it comes from
-    step: int  # the last inherited step; after it the model is asked
-    given: tuple[InheritedAnswer, ...]  # answers up to that step in order, an edited one already replaced
-    observations: Mapping[int, str] = field(default_factory=dict)  # replaced ones: text by step
+    parent: str  # trial id
+    step: int  # the last inherited step; later ones call the model
+    answers: tuple[InheritedAnswer, ...]  # up to that step, in order, with the edit applied
+    observations: Mapping[int, str] = field(default_factory=dict)  # edited observations by step number
     edited: str = ""  # ``message`` or ``observation`` of the last inherited step, or ""
     edited_call: int | None = None  # the call whose answer was replaced
-    took: Callable[[int], None] = lambda call: None  # called with the call of each reused answer
-    _left: dict[str, list[InheritedAnswer]] = field(default_factory=dict)
+    on_reuse: Callable[[int], None] = lambda call: None  # receives the call of each reused answer
+    _unused: dict[str, list[InheritedAnswer]] = field(default_factory=dict)
     _applied: bool = False
     _diverged: bool = False
 
     def __post_init__(self) -> None:
-        for one in self.given:
-            self._left.setdefault(one.digest, []).append(one)
+        for one in self.answers:
+            self._unused.setdefault(one.digest, []).append(one)
 
     def answer(self, request: Request) -> Answer:
-        """Return the parent's answer to this request. ForkDiverged: the parent sent it less often or never."""
-        waiting = self._left.get(request.digest)
+        """Return the parent's answer to this request. ForkDiverged: no unused answer to it is recorded."""
+        waiting = self._unused.get(request.digest)
         if not waiting or self._diverged:
-            raise self._other("the agent asks something else than it did then")
+            raise self._diverge("the agent sends a request that is not in the recording")
         found = waiting.pop(0)
         self._applied = self._applied or found.call == self.edited_call
-        self.took(found.call)
+        self.on_reuse(found.call)
         return replace(found.answer, source=INHERITED)
 
     def observation(self, number: int, text: str) -> str:
@@ -82,22 +82,19 @@ class Inherited:
     def check(self, number: int) -> None:
         """Raise ForkDiverged if the last inherited step, about to be recorded, lacks its edit."""
         if number == self.step and self.edited and not self._applied:
-            raise self._other(f"the agent did something else at step {number} than it did then")
+            raise self._diverge(f"the agent did not repeat step {number}")
 
     def check_reached(self, steps: int) -> None:
         """Raise ForkDiverged if the agent ended before the last inherited step."""
         if steps < self.step:
-            raise self._other(f"the agent ended after {steps} of the {self.step} inherited steps")
+            raise self._diverge(f"the agent ended after {steps} of the {self.step} inherited steps")
 
-    def _other(self, why: str) -> ForkDiverged:
+    def _diverge(self, why: str) -> ForkDiverged:
         self._diverged = True
         return ForkDiverged(
             f"The fork does not start, because the recorded steps of trial {self.parent} cannot be repeated: {why}. "
-            "The agent, its prompts or the repository are not what they were."
+            "The agent, its prompts or the repository have changed since."
         )
-
-
-# -- the inherited steps of a fork
 
 
 DEFAULT_ANSWER_TOKENS = 4096
@@ -109,14 +106,14 @@ class Step:
 
     number: int  # from 1
     kind: str  # ``tool``, ``respond``, ``invalid``, ``plan`` or ``error``
-    action: str  # the tool, ``respond``, or a few words on what was wrong
-    target: str  # of the action, such as a path
-    answer: Answer | None  # the model's, None for a step without a model
+    action: str  # the tool, ``respond``, or a short description of the problem
+    target: str  # what the action applies to, such as a path
+    answer: Answer | None  # None for a step without a model call
     observation: Observation | None  # the tool's result
     problem: str | None  # why the answer was unusable or missing
     seconds: float  # from the request to the observation
     request: Request | None
-    at: float  # unix time at the end
+    at: float  # Unix time at the end of the step
 
 
 class StepLog(Protocol):
@@ -128,7 +125,7 @@ class StepLog(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """The project's name and description as the agent sees them; nothing of the ground truth."""
+    """The project's name and description that the agent receives; they reveal nothing of the ground truth."""
 
     name: str
     description: str
@@ -140,7 +137,7 @@ class OutOfSteps(Exception):
 
 @dataclass(slots=True)
 class Conversation:
-    """The messages so far, all of which are sent with each request, and the endings of those with a tool's result."""
+    """The message history, sent with every request, and the closing sentences of tool messages."""
 
     messages: list[Message] = field(default_factory=list)
     closings: Closings = OWN_CLOSINGS
@@ -167,18 +164,18 @@ class Turn:
 
 
 class AgentContext:
-    """What an agent works in; ``recorded`` is the recorded model if ``model`` is a replay, ``scope`` the trial.
+    """The interface between an agent and the engine.
 
-    ``sample`` is the trial's repeat number, so that repeats are independent; ``max_steps`` includes the submission;
-    ``read_limit`` is in characters of a file, or of a folder's names, for one call. Without ``sampling``, AEO-Bench's
-    temperature and ``answer_tokens`` hold.
+    ``recorded`` is the recorded model if ``model`` is a replay, ``scope`` the trial, ``sample`` its repeat number, which
+    keeps repeats independent. ``max_steps`` includes the submission; ``read_limit`` is the maximum number of characters
+    that one tool call returns. ``sampling`` defaults to AEO-Bench's temperature and ``answer_tokens``.
     """
 
     def __init__(
         self,
         assignment: Assignment,
         view: View,
-        asker: Asker,
+        asker: ModelClient,
         log: StepLog,
         *,
         model: str,
@@ -205,7 +202,6 @@ class AgentContext:
         self._sample = sample
         self._scope = scope
         self._read_limit = read_limit
-        # AEO-Bench's temperature.
         self._sampling = sampling if sampling is not None else Sampling(temperature=0.3, max_tokens=answer_tokens)
         self._number = 0
         self._inherited = inherited
@@ -249,10 +245,9 @@ class AgentContext:
         )
 
     async def ask(self, messages: Sequence[Message], grammar: str | None = None) -> Turn:
-        """Send the whole conversation to the model and parse the action in its answer; ``grammar`` is for the embedded one.
+        """Send the conversation to the model and parse the action in its answer; only the embedded model uses ``grammar``.
 
-        Raises OutOfSteps; ModelError, recorded as the trial's last step; ForkDiverged where a fork sends another request
-        than its parent.
+        Raises OutOfSteps; ModelError, recorded as the trial's last step; ForkDiverged.
         """
         if self.steps_left <= 0:
             raise OutOfSteps
@@ -278,7 +273,7 @@ class AgentContext:
         return Turn(request, answer, parse_action(answer.text), began)
 
     async def act(self, conversation: Conversation, grammar: str | None = None) -> Submission | None:
-        """Run one step and return the submission, if it is one. Raises as :meth:`ask`."""
+        """Run one step; return the submission if the agent submits. Raises the same errors as :meth:`ask`."""
         turn = await self.ask(conversation.messages, grammar)
         if isinstance(turn.outcome, Action) and turn.outcome.name == RESPOND:
             conversation.add_assistant(turn.answer.text)
@@ -287,10 +282,10 @@ class AgentContext:
         return None
 
     def take(self, conversation: Conversation, turn: Turn, *, run_tools: bool = True) -> None:
-        """Run the tool that an answer calls (without ``run_tools`` a problem) and add the result."""
+        """Run the tool that an answer calls and add the result; without ``run_tools`` a call is an invalid step."""
         conversation.add_assistant(turn.answer.text)
         if isinstance(turn.outcome, Action) and not run_tools:
-            turn = replace(turn, outcome=UnusableAnswer("no respond", "It is time to hand in with respond."))
+            turn = replace(turn, outcome=UnusableAnswer("no respond", "It is time to submit with respond."))
         if isinstance(turn.outcome, UnusableAnswer):
             problem = turn.outcome
             if turn.answer.finish_reason == "length" and self._sampling.max_tokens:
@@ -312,13 +307,13 @@ class AgentContext:
         return submission
 
     def hand_in(self, submission: Submission, what: str) -> Submission:
-        """Record a submission that the agent made itself; ``what`` says of what."""
+        """Record a submission that the agent composed without the model; ``what`` describes it."""
         self._record("respond", RESPOND, what, time.monotonic())
         return submission
 
     @property
     def is_constrained(self) -> bool:
-        """Whether grammars hold: the model is, or in a recording was, the embedded one."""
+        """Whether answers follow grammars, as those of the embedded model do, live or recorded."""
         return self._answering.startswith("local")
 
     def note(self, kind: str, action: str, target: str, turn: Turn, problem: str | None = None) -> None:
@@ -326,7 +321,7 @@ class AgentContext:
         self._record(kind, action, target, turn.began, turn=turn, problem=problem)
 
     def use(self, tool: str, path: str) -> Observation:
-        """Run a tool without asking the model, and record it as a step. OutOfSteps: none is left."""
+        """Run a tool without a model call and record it as a step. Raises OutOfSteps."""
         if self.steps_left <= 0:
             raise OutOfSteps
         began = time.monotonic()

@@ -1,8 +1,8 @@
 """GBNF grammars that constrain a small model at each step: known paths as choices, and the structure of a README.
 
-A model of a hundred million parameters does not follow a protocol by itself. Constrained by a grammar, it takes the
-same steps as a large one: the tool, the path and the sentences are its own choice, while headings and metadata keys
-come from the grammar.
+A model with a hundred million parameters does not follow a protocol on its own. Constrained by a grammar, it takes
+the same steps as a large model: it chooses the tool, the path and the sentences; the grammar supplies headings and
+metadata keys.
 """
 
 from __future__ import annotations
@@ -42,28 +42,28 @@ _REQUIREMENT = re.compile(r"""^\s*["']?([A-Za-z][\w.-]*)(?:\[[\w,-]+\])?\s*(?:[<
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What an agent knows so far, as far as the grammar of its next answer depends on it."""
+    """The facts about the repository that the grammar of the next answer depends on."""
 
-    title: str  # name of the project
+    title: str  # the project's name
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    scripts: tuple[str, ...] = ()  # what may follow ``python `` in a command: a file, or ``-m PACKAGE``
-    names: tuple[str, ...] = ()  # functions and classes that it may describe
+    scripts: tuple[str, ...] = ()  # arguments of ``python`` in a command: a file, or ``-m PACKAGE``
+    names: tuple[str, ...] = ()  # functions and classes to describe
     dependencies: tuple[str, ...] = ()  # distributions for the installation command
-    options: tuple[str, ...] = ()  # of the command line
+    options: tuple[str, ...] = ()  # command-line options
     may_respond: bool = True
     must_respond: bool = False
 
 
 def readable(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths of text files, sources before tests, limited to what a grammar should offer."""
+    """Return the paths of text files, sources before tests, at most as many as a grammar should offer."""
     texts = [p for p in paths if not p.endswith("/") and PurePosixPath(p).suffix.lower() in _TEXT_SUFFIXES]
     texts.sort(key=lambda p: ("test" in p.lower(), not p.endswith(".py"), p.count("/"), p))
     return tuple(texts[:_MOST_CHOICES])
 
 
 def defined_names(text: str) -> tuple[str, ...]:
-    """Return the public functions and classes at the top level of a Python source."""
+    """Return the public top-level functions and classes of a Python source."""
     found = [first or second for first, second in _DEFINITION.findall(text)]
     return tuple(dict.fromkeys(name for name in found if not name.startswith("_")))
 
@@ -74,7 +74,7 @@ def options_in(text: str) -> tuple[str, ...]:
 
 
 def runnable(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return ``-m PACKAGE`` for each package among ``paths`` that can be run as a module."""
+    """Return ``-m PACKAGE`` for each package in ``paths`` that has a ``__main__`` module."""
     mains = [PurePosixPath(path) for path in paths if path.endswith("/__main__.py")]
     return tuple(f"-m {main.parent.name}" for main in mains)
 
@@ -106,7 +106,7 @@ def _in_json(text: str) -> str:
 
 
 def choice(texts: Sequence[str]) -> str:
-    """Return a GBNF group of alternatives, written as inside a JSON string."""
+    """Return a GBNF group of alternatives, escaped for a JSON string."""
     return "(" + " | ".join(_in_json(text) for text in texts) + ")"
 
 
@@ -120,7 +120,7 @@ def _readme(knowledge: Knowledge) -> list[str]:
     described = [f"{_in_json(f'- `{name}`: ')} line" for name in knowledge.names[:6]]
     reference = f" {_in_json(chr(10))} ".join(described) if described else 'bullet "\\\\n" bullet'
     return [
-        # Only lower-case words after a fixed opening: free punctuation, digits and capitals make a small model loop.
+        # Only lower-case words after a fixed opening: with free punctuation, digits and capitals a small model loops.
         'words ::= (" " | ", ") [a-z]{1,14}',
         f'first ::= {_in_json(title)} {choice(_OPENINGS)} words{{4,20}} "."',
         f'sentence ::= {choice(_SUBJECTS)} words{{4,20}} "."',

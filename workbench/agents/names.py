@@ -1,4 +1,4 @@
-"""The available agents, by name, address or dotted path, without importing any of them; and a new one."""
+"""The agents, looked up by name, address or dotted path without importing them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Agent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AgentInfo:
-    """An agent's name in sessions and on the command line, its description, and where its class is."""
+    """An agent's name in sessions and on the command line, its description and the dotted path of its class."""
 
     name: str
     title: str
@@ -69,12 +69,12 @@ AGENTS: tuple[AgentInfo, ...] = (
 
 
 ALIASES = {"planner": "planner-2"}
-"""What a person may call an agent -> its name; in older sessions ``planner`` is the fixed walk."""
+"""Accepted alternative names; in older sessions ``planner`` is the fixed walk."""
 _FORMER = {"planner": "planner-1"}
 
 
 def current_name(name: str) -> str:
-    """Return the present name of an agent, of a plug-in its dotted path."""
+    """Return the canonical name of an agent; for a plug-in, its dotted path."""
     if is_remote(name):
         return canonical(name)
     if name in ALIASES or is_dotted(name) or any(info.name == name for info in AGENTS):
@@ -83,11 +83,11 @@ def current_name(name: str) -> str:
 
 
 def agent_info(name: str) -> AgentInfo:
-    """Return what is known of an agent, of one from outside only its path or address. Raises UsageError."""
-    # A recorded name stays what it was: a trial is resumed, forked and run again by the agent that began it.
+    """Return an agent by name, path or address. Raises UsageError for an unknown one."""
+    # Recorded names keep their meaning: a trial is resumed, forked and rerun with the agent that started it.
     name = _FORMER.get(name, name)
     if is_remote(name):
-        about = f"the agent at {address_of(name)}, over A2A; the tools stay ours"
+        about = f"the agent at {address_of(name)}, over A2A, with the workbench's tools"
         plugin = plugin_named("agent", PREFIX.rstrip(":"))
         return AgentInfo(name, "Remote agent", about, plugin.path if plugin else "")
     for info in AGENTS:
@@ -106,7 +106,7 @@ def agent_info(name: str) -> AgentInfo:
 
 
 def make_agent(name: str, folders: Sequence[str] = ()) -> Agent:
-    """Return a new agent by name or dotted path, imported from ``folders`` first. UsageError: there is none."""
+    """Create an agent by name or dotted path; ``folders`` come first on the import path. Raises UsageError."""
     agent = make("agent", load("agent", agent_info(name).path, Agent, folders))
     agent.name = name
     return cast(Agent, agent)
@@ -115,9 +115,9 @@ def make_agent(name: str, folders: Sequence[str] = ()) -> Agent:
 # -- remote agents (A2A), and the models of their trials
 
 PREFIX = "a2a:"
-"""What the name of such an agent begins with; the address of its server follows."""
+"""Prefix of a remote agent's name, followed by the address of its server."""
 PEER_MODEL = "a2a/"
-"""What the model of a trial begins with whose answers such an agent gives: ``a2a/NAME@VERSION#DIGEST`` of its card."""
+"""Prefix of the model name of a remote agent's trials: ``a2a/NAME@VERSION#DIGEST`` of its card."""
 _LONGEST = 500
 
 
@@ -126,12 +126,12 @@ def is_remote(agent: str) -> bool:
 
 
 def is_peer(model: str) -> bool:
-    """Return whether ``model`` stands for the agent itself, which needs no other model."""
+    """Return whether ``model`` is a remote agent, which needs no model of ours."""
     return model.startswith(PEER_MODEL)
 
 
 def address_of(agent: str) -> str:
-    """Return a remote agent's address. UsageError: it is no server's, or holds what must not be recorded."""
+    """Return a remote agent's address. UsageError: it is not a server's, or contains credentials."""
     url = agent.removeprefix(PREFIX)
     shown = one_line(url, 80)
     try:
@@ -140,11 +140,11 @@ def address_of(agent: str) -> str:
     except ValueError:
         wrong = True
     if wrong or not url.isprintable() or " " in url or len(url) > _LONGEST:
-        raise UsageError(f"{shown!r} is no address of an agent; write it as a2a:http://HOST:PORT.")
+        raise UsageError(f"{shown!r} is not the address of an agent; write it as a2a:http://HOST:PORT.")
     if parts.username is not None or parts.query or parts.fragment:
         raise UsageError(
-            f"The address of the agent at {parts.hostname} holds a password, a query or a fragment, which would be recorded; "
-            "give credentials in WORKBENCH_A2A_HEADERS."
+            f"The address of the agent at {parts.hostname} contains a password, a query or a fragment, which would be recorded; "
+            "set credentials in WORKBENCH_A2A_HEADERS."
         )
     return url
 

@@ -1,4 +1,4 @@
-"""The planner, AEO-Bench's second agent: the model walks all folders, reads, then writes to a fixed structure; and a fixed walk."""
+"""AEO-Bench's planner, in which the model explores all folders, reads, then writes to a fixed structure; and a fixed walk."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ HEADINGS = (
     ("examples", "example"),
     ("api",),
 )
-"""What the README's headings must name, each in one of these words."""
-_LEFT_FOR_READING = 6  # steps that the walk leaves, of fifteen
-_ENOUGH_FILES = 3  # for the embedded model, whose window has no room for more
+"""Required sections of the README; a heading matches a section by any of its words."""
+_LEFT_FOR_READING = 6  # steps of fifteen that exploration leaves
+_ENOUGH_FILES = 3  # for the embedded model, whose context window has no room for more
 _DONE = "done"
 
 _WALK = """\
@@ -60,12 +60,12 @@ Say only what you have seen in the repository."""
 
 
 class Planner:
-    """Works in three states: explore all folders → read → generate; a minimal README is its last resort."""
+    """Works in three states: explore all folders → read → generate; falls back to a minimal README."""
 
     name = "planner-2"
 
     async def document(self, context: AgentContext) -> Submission:
-        """Return the submission; one made of what the agent listed if the model never submitted."""
+        """Return the submission; if the model never submits, one composed of the listed files."""
         name, description = context.assignment.name, context.assignment.description
         conversation = Conversation.begin(SYSTEM, _WALK.format(name=name, description=description))
         reserve = min(_LEFT_FOR_READING, max(2, context.max_steps // 2))
@@ -102,7 +102,7 @@ class Planner:
     async def _step(
         self, context: AgentContext, conversation: Conversation, shape: str, tool: str, otherwise: str
     ) -> bool:
-        """Ask for the next call of a state; return False if the model is done with it."""
+        """Run one step of a state; return False when the model has finished it."""
         turn = await context.ask(conversation.messages, shape)
         outcome = turn.outcome
         if isinstance(outcome, Action) and outcome.name in (_DONE, RESPOND):
@@ -118,11 +118,11 @@ class Planner:
         return True
 
     async def _generate(self, context: AgentContext, conversation: Conversation) -> Submission | None:
-        """Return the model's submission, asked again once if the structure is not kept; None if there is none."""
+        """Return the model's submission, or None. A README without the required structure is requested again once."""
         asked_again = False
         submitted: Submission | None = None
         shape = grammar(replace(knowledge_of(context, must_respond=True), files=(), folders=()))
-        # The last step is the agent's own: its last resort, or what the model handed in before.
+        # The last step is reserved for the fallback, or for the README that the model submitted before.
         while context.steps_left > 1:
             turn = await context.ask(conversation.messages, shape)
             if not isinstance(turn.outcome, Action) or turn.outcome.name != RESPOND:
@@ -136,11 +136,11 @@ class Planner:
             conversation.add_assistant(turn.answer.text)
             conversation.add_user(f"{lacking} Hand in once more with respond, in the structure that was asked for.")
             context.note("invalid", "structure", "asked again", turn, lacking)
-        return context.hand_in(submitted, "the README handed in before") if submitted is not None else None
+        return context.hand_in(submitted, "the earlier README") if submitted is not None else None
 
 
 def lacks(readme: str) -> str:
-    """Return a sentence on what a README lacks of the fixed structure, "" if nothing."""
+    """Return what a README lacks of the required structure, "" if nothing."""
     lines = readme.splitlines()
     headings = " ".join(line.lstrip("# ").lower() for line in lines if line.startswith("#"))
     missing = [words[0] for words in HEADINGS if not any(word in headings for word in words)]
@@ -153,10 +153,10 @@ def lacks(readme: str) -> str:
 
 
 def minimal(context: AgentContext) -> Submission:
-    """Return a README of nothing but what was listed and read, for a model that never submits."""
+    """Return a README composed of the listed files, for a model that never submits."""
     name, description = context.assignment.name, context.assignment.description
     files = [path for path in context.listed if not path.endswith("/")]
-    shown = "\n".join(f"- `{path}`" for path in files[:40]) or "- none was seen"
+    shown = "\n".join(f"- `{path}`" for path in files[:40]) or "- none found"
     scripts = [path for path in files if is_source(path)]
     main = next((path for path in scripts if PurePosixPath(path).stem in (name, "main", "__main__")), "")
     run = f"\n## Usage\n\n```bash\npython {main}\n```\n" if main else ""

@@ -1,8 +1,7 @@
-"""AEO-Bench's text protocol: the agent's prompts, how its answers are parsed, and its two tools for reading a repository.
+"""AEO-Bench's text protocol: prompts, the parser of answers, and two tools that read the repository.
 
 An answer contains one ``<json>{"name": …, "kwargs": {…}}</json>``, or the object without the tag. A README may contain
-anything, even code fences and closing tags, so a JSON decoder finds the end of the object and no closing tag is
-searched for.
+anything, even code fences and closing tags, so the JSON decoder finds the end of the object, not the closing tag.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ TOOLS: Mapping[str, str] = {
 }
 RESPOND = "respond"
 CUT = "Continue exploring"
-"""The words at which agents that were written for AEO-Bench cut the text behind a tool's result."""
+"""AEO-Bench's agents cut the text after a tool's result at these words."""
 
 
 class Closings(NamedTuple):
-    """The ending of a tool's result: while steps are left, and before the last one."""
+    """The last sentence of a tool message: while steps are left, and before the last step."""
 
     go_on: str
     hand_in: str
@@ -45,8 +44,8 @@ PEER_CLOSINGS = Closings(
 )
 _TOO_DEEP = "The JSON after <json> is nested too deeply."
 _TAG = re.compile(re.escape(OPEN), re.IGNORECASE)
-_FENCE = re.compile(r"`{3,}\s*(?:json[5c]?)?\s*\Z", re.IGNORECASE)  # as it stands before an object
-# Only white space and a fence with its language may come between the tag and the object.
+_FENCE = re.compile(r"`{3,}\s*(?:json[5c]?)?\s*\Z", re.IGNORECASE)  # directly before an object
+# Only whitespace and a fence with its language may stand between the tag and the object.
 _OPENING = re.compile(r"\s*(?:`{3,})?\s*(?:json[5c]?)?\s*\{", re.IGNORECASE)
 _ARGUMENTS = ("kwargs", "arguments")
 _MOST_FAILURES = 200
@@ -59,12 +58,12 @@ class Action:
     name: str  # a tool's name or ``respond``
     kwargs: Mapping[str, object]  # decoded JSON
     thought: str = ""  # the text before the call
-    written: str = ""  # the call's JSON as the answer has it
+    source: str = ""  # the call's JSON, verbatim
 
 
 @dataclass(frozen=True, slots=True)
 class UnusableAnswer:
-    """Why an answer contains no action: ``short`` for a list of steps, ``sentence`` for the agent and the user."""
+    """The reason why an answer has no action: ``short`` for lists of steps, ``sentence`` for agent and user."""
 
     short: str
     sentence: str
@@ -73,7 +72,7 @@ class UnusableAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """The result of a trial, which is scored; ``parsed``: the answer followed the protocol (5 points in tier 1)."""
+    """The scored result of a trial; ``parsed``: the answer followed the protocol (5 points in tier 1)."""
 
     readme: str = ""
     metadata: object = field(default=None)
@@ -83,11 +82,11 @@ class Submission:
 def parse_action(answer: str) -> Action | UnusableAnswer:
     """Parse the action in an answer; never raises.
 
-    The last opening tag followed by a complete call wins, unless it lies inside an earlier object. Without one, the
-    last JSON object that is a call or a submission wins, wherever it stands: alone, in a fence, in prose. Deviations
-    with a clear meaning are accepted: a tag in capitals, a missing closing tag, raw newlines in strings, ``arguments``
-    instead of ``kwargs``, arguments beside the name, a submission without a name. What is nearly JSON is none, as in
-    AEO-Bench. A call in the model's reasoning is none.
+    The last opening tag followed by a complete call wins, unless it is inside an earlier object. Without one, the last
+    JSON object that is a call or a submission wins: alone, in a fence or in prose. Unambiguous deviations are accepted:
+    a tag in capitals, a missing closing tag, raw newlines in strings, ``arguments`` instead of ``kwargs``, arguments
+    next to the name, a submission without a name. As in AEO-Bench, malformed JSON is not repaired. Calls in the
+    model's reasoning do not count.
     """
     split = split_reasoning(answer)
     if not split.finished:
@@ -95,7 +94,7 @@ def parse_action(answer: str) -> Action | UnusableAnswer:
     answer = split.answer
     chosen: tuple[Action | UnusableAnswer, int] | None = None
     failures, tag = 0, _TAG.search(answer)
-    # A failed attempt costs time in proportion to the whole answer.
+    # Each failed attempt takes time proportional to the length of the answer.
     while tag is not None and failures < _MOST_FAILURES:
         outcome, end = _read_object(answer, tag.end())
         failures += isinstance(outcome, UnusableAnswer)
@@ -142,17 +141,17 @@ def _read_object(answer: str, position: int) -> tuple[Action | UnusableAnswer, i
 
 
 def _is_call(value: Mapping[str, object]) -> bool:
-    """Return whether an untagged object is a call: a README may quote any other JSON."""
+    """Return whether an untagged object is a call, not other JSON that a README quotes."""
     name = value.get("name")
     if not isinstance(name, str):
         return name is None and isinstance(value.get("readme"), str)
     return name in (*TOOLS, RESPOND) or any(key in value for key in _ARGUMENTS)
 
 
-def _action(value: Mapping[str, object], thought: str, written: str) -> Action | UnusableAnswer:
+def _action(value: Mapping[str, object], thought: str, source: str) -> Action | UnusableAnswer:
     name = value.get("name")
     if name is None and isinstance(value.get("readme"), str):
-        return Action(RESPOND, value, thought, written)
+        return Action(RESPOND, value, thought, source)
     if not isinstance(name, str) or not name:
         return UnusableAnswer("no name", 'The JSON has no "name" with the name of a tool.', thought)
     kwargs: object = next((value[key] for key in _ARGUMENTS if key in value), None)
@@ -165,14 +164,14 @@ def _action(value: Mapping[str, object], thought: str, written: str) -> Action |
         return UnusableAnswer("bad kwargs", 'The "kwargs" of the JSON are not an object.', thought)
     if name == RESPOND and not isinstance(kwargs.get("readme"), str):
         return UnusableAnswer("no readme", 'The "respond" action needs kwargs "readme" (text) and "metadata".', thought)
-    return Action(name, kwargs, thought, written)
+    return Action(name, kwargs, thought, source)
 
 
 def split_answer(answer: str) -> tuple[str, str]:
-    """Return the text before the call in an answer, and the call's JSON; without a call, all of it and ""."""
+    """Return the text before the call in an answer and the call's JSON, which is "" without a call."""
     outcome = parse_action(answer)
     if isinstance(outcome, Action):
-        return outcome.thought, outcome.written
+        return outcome.thought, outcome.source
     tag = _TAG.search(answer)
     if tag is None:
         return answer.strip(), ""
@@ -181,7 +180,7 @@ def split_answer(answer: str) -> tuple[str, str]:
 
 
 def submission_of(action: Action) -> Submission:
-    """Return the submission of a ``respond`` action; metadata given as JSON text is decoded if possible."""
+    """Return the submission of a ``respond`` action; metadata in a JSON string is decoded if possible."""
     readme, metadata = action.kwargs.get("readme"), action.kwargs.get("metadata")
     if isinstance(metadata, str):
         with contextlib.suppress(ValueError):
@@ -230,18 +229,18 @@ def problem_message(problem: UnusableAnswer, steps_left: int) -> str:
     )
 
 
-# -- the two tools: every failure is returned as text
+# -- the two tools; failures are returned as text
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
     """A tool's result."""
 
-    text: str  # for the agent
+    text: str  # sent to the agent
     target: str  # the requested path
-    listed: tuple[str, ...] = ()  # files and directories (the latter end in "/")
+    listed: tuple[str, ...] = ()  # files and directories; directories end in "/"
     read: str = ""  # the file that was read
-    size: int = 0  # bytes of that file that were returned
+    size: int = 0  # returned bytes of that file
 
     @property
     def failed(self) -> bool:
@@ -249,13 +248,13 @@ class Observation:
 
 
 def normal(path: str) -> str:
-    """Return a repository path without ``./`` and a trailing slash; the root is ``.``."""
+    """Normalize a repository path: no ``./``, no trailing slash; the root is ``.``."""
     parts = [part for part in path.replace("\\", "/").split("/") if part not in {"", "."}]
     return "/".join(parts) or "."
 
 
 def use_tool(view: View, name: str, kwargs: Mapping[str, object], read_limit: int) -> Observation:
-    """Run a tool, return its result of at most ``read_limit`` characters; never raises."""
+    """Run a tool; return at most ``read_limit`` characters of its result. Never raises."""
     path = kwargs.get("path", "." if name == "list_directory" else None)
     if name not in TOOLS:
         return Observation(f"Error: unknown tool '{name}'. The tools are {', '.join(TOOLS)}.", name)
@@ -280,7 +279,7 @@ def use_tool(view: View, name: str, kwargs: Mapping[str, object], read_limit: in
 
 
 def edited(observation: Observation, text: str) -> Observation:
-    """Return an observation with ``text`` instead; the paths of an edited listing are those in it."""
+    """Replace an observation's text; an edited listing also replaces the listed paths."""
     if text == observation.text:
         return observation
     if not observation.listed:

@@ -1,4 +1,4 @@
-"""The white agent of AEO-Bench, which explores with two tools and then writes; and two baselines."""
+"""AEO-Bench's white agent, which explores with two tools, then writes; and two baselines."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from workbench.agents.constrained import (
 from workbench.agents.protocol import SYSTEM, Submission, first_message, tool_message
 from workbench.repository import FileEntry
 
-_MANIFESTS = {"pyproject.toml", "requirements.txt", "setup.cfg"}  # where dependencies are declared
+_MANIFESTS = {"pyproject.toml", "requirements.txt", "setup.cfg"}  # files that declare dependencies
 _SETUP_FILES = ("setup.py", "conftest.py", "noxfile.py", "release.py")
 _ENOUGH_FILES = 3  # a small model's context window has no room for more
 
 
 def knowledge_of(context: AgentContext, *, may_respond: bool = True, must_respond: bool = False) -> Knowledge:
-    """Return what the agent knows so far, for the grammar of a small model's next answer."""
+    """Collect what the agent has seen so far, for the grammar of a small model's next answer."""
     names: list[str] = []
     options: list[str] = []
     dependencies: list[str] = []
@@ -92,7 +92,7 @@ class WhiteAgent:
             return Submission()
 
 
-# -- two baselines that show the worth of exploration
+# -- two baselines that measure the value of exploration
 
 
 _NO_TOOLS = (
@@ -113,7 +113,7 @@ async def _ask_for_submission(context: AgentContext, conversation: Conversation,
 
 
 class NoExploration:
-    """Answers without reading anything of the repository."""
+    """Answers without reading the repository."""
 
     name = "no-exploration"
 

@@ -7,14 +7,14 @@ class WorkbenchError(Exception):
     """An error whose message is one sentence on what happened and what to do; app and CLI show it unchanged."""
 
     exit_code = 1  # of the CLI
-    lasting = False  # whether a retry would fail in the same way
+    permanent = False  # whether a retry would fail in the same way
 
 
 class UsageError(WorkbenchError):
     """An argument does not exist or is invalid; the CLI exits with 2."""
 
     exit_code = 2
-    lasting = True
+    permanent = True
 
 
 class BadField(UsageError):

@@ -200,11 +200,11 @@ def _doc_systems(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _remote_agents(env: Mapping[str, str]) -> Iterator[Finding]:
-    from workbench.interop.a2a.agent import lacking
+    from workbench.interop.a2a.agent import missing_packages
     from workbench.interop.a2a.wire import VARIABLE, headers_by_origin
 
-    if lacks := lacking():
-        yield ("A2A", "note", f"{lacks}; to install: pip install 'docs-workbench[a2a]'")
+    if missing := missing_packages():
+        yield ("A2A", "note", f"{missing}; to install: pip install 'docs-workbench[a2a]'")
         return
     yield ("A2A", "ok", f"a2a-sdk {metadata.version('a2a-sdk')}, protocol 1.0 and 0.3")
     known = headers_by_origin(env)

@@ -25,7 +25,7 @@ from workbench.documenters.types import (
     DocumentationProgress,
     parse_docs,
 )
-from workbench.models.types import Asker, ModelError
+from workbench.models.types import ModelClient, ModelError
 from workbench.repository.functions import DefinitionKey, DefinitionKind, Function, find_definitions, functions_by_name
 from workbench.repository.splicing import SpliceError, document, without_other_texts
 
@@ -109,7 +109,7 @@ async def document_file(
 def make_doc_system(
     docs: str | DocsName,
     *,
-    asker: Asker | None = None,
+    asker: ModelClient | None = None,
     sampling: Sampling | None = None,
     folders: Sequence[str] = (),
     program_seconds: float = 0.0,

@@ -10,7 +10,7 @@ from workbench.documenters.fixed import RepositorySources
 from workbench.documenters.types import Docstring, DocumentationFailed, DocumentationProgress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
 from workbench.models.reasoning import split_reasoning
-from workbench.models.types import Asker, Message, Request, Sampling
+from workbench.models.types import Message, ModelClient, Request, Sampling
 from workbench.regeneration.extraction import MAX_ANSWER
 from workbench.regeneration.fences import read_blocks
 from workbench.regeneration.leakage import measure_leakage
@@ -75,7 +75,7 @@ class LlmDocs:
     needs_model = True
 
     def __init__(
-        self, model: str, asker: Asker | None, sampling: Sampling | None = None, *, sampled_as: str = ""
+        self, model: str, asker: ModelClient | None, sampling: Sampling | None = None, *, sampled_as: str = ""
     ) -> None:
         """By default at temperature 0.3; ``sampled_as`` is the recorded model if ``model`` is a replay."""
         self.model = model

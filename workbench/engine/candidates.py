@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 #: Consecutive failed candidates that end the run: the rest would fail as well, slowly.
 GIVE_UP_AFTER = 12
 #: The same for permanent causes: a wrong name, key or address, or no quota.
-GIVE_UP_LASTING_AFTER = 3
+GIVE_UP_PERMANENT_AFTER = 3
 
 
 class EvaluatorGone(WorkbenchError):
@@ -61,7 +61,7 @@ class Candidates:
         self._to_test: asyncio.PriorityQueue[tuple[int, int, Work]] = asyncio.PriorityQueue()
         self.not_again: dict[str, str] = {}
         self._failed_in_a_row = 0
-        self._lasting_in_a_row = 0
+        self._permanent_in_a_row = 0
         self._done = {True: 0, False: 0}
         self._total = {True: 0, False: 0}
         self._order = 0
@@ -127,7 +127,7 @@ class Candidates:
                     self._set(work, state="asking")
                 began = time.monotonic()
                 response = await evaluator.respond(work.item, work.id, work.sample)
-                self._failed_in_a_row = self._lasting_in_a_row = 0
+                self._failed_in_a_row = self._permanent_in_a_row = 0
                 work.extraction = response.extraction
                 self._answered(work, response, time.monotonic() - began if by_model else None)
         except (SessionError, MissingKey):
@@ -149,8 +149,8 @@ class Candidates:
         if not isinstance(error, ModelError) or isinstance(error, SpendLimit) or error.kind == "context":
             return
         self._failed_in_a_row += 1
-        self._lasting_in_a_row = self._lasting_in_a_row + 1 if error.lasting else 0
-        if self._failed_in_a_row >= GIVE_UP_AFTER or self._lasting_in_a_row >= GIVE_UP_LASTING_AFTER:
+        self._permanent_in_a_row = self._permanent_in_a_row + 1 if error.permanent else 0
+        if self._failed_in_a_row >= GIVE_UP_AFTER or self._permanent_in_a_row >= GIVE_UP_PERMANENT_AFTER:
             raise EvaluatorGone(
                 f"{work.ask.evaluator} failed {self._failed_in_a_row} times in a row, so the run was stopped; "
                 f"the last time: {error} Go on with: workbench resume {self._writer.path}"

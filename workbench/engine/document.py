@@ -35,7 +35,7 @@ from workbench.engine.records import (
 )
 from workbench.models import CallLimits, Gateway
 from workbench.models.defaults import is_local
-from workbench.models.types import Asker, ModelError, Sampling
+from workbench.models.types import ModelClient, ModelError, Sampling
 from workbench.orders.run import ContentChanged, content_for
 from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
@@ -158,7 +158,7 @@ class TrialRunner:
     _writer: SessionWriter
     _run: RunRow
     _plan: DocumentPlan
-    _asker: Asker
+    _asker: ModelClient
     _calls: SessionCallLog
     _time_limit: float
     _message_limit: float = 180.0
@@ -257,13 +257,13 @@ class TrialRunner:
             return submission
 
     @asynccontextmanager
-    async def _asker_of(self, trial: TrialRow) -> AsyncIterator[Asker]:
+    async def _asker_of(self, trial: TrialRow) -> AsyncIterator[ModelClient]:
         """Yield the client for the agent's requests: the gateway, or the remote agent itself over A2A."""
         if not is_peer(trial.model):
             yield self._asker
             return
         agent: Any = make_agent(trial.agent)
-        peer = agent.asker(self._calls, self._message_limit)
+        peer = agent.model_client(self._calls, self._message_limit)
         try:
             yield peer
         finally:

@@ -403,7 +403,7 @@ async def _answer(gateway: Gateway, request: Request) -> str | Refusal:
     except EmptyAnswer:
         return Refusal("answer", "the writer answered nothing")
     except ModelError as error:
-        if error.lasting:
+        if error.permanent:
             raise
         return Refusal("answer", str(error).rstrip("."))
 

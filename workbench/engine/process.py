@@ -170,7 +170,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
     except WorkbenchError as error:
         _exit_if_moved(writer, error)
         print(error, flush=True)
-        if error.lasting and run.kind == "regenerate":
+        if error.permanent and run.kind == "regenerate":
             from workbench.engine.regenerate import RunRecord
 
             RunRecord(writer, run.id).mark_permanent_failure()

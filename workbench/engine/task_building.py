@@ -36,7 +36,7 @@ _NAMED_TESTS = 500
 class NoTasks(WorkbenchError):
     """The repository has no task; the message counts dropped functions by stage."""
 
-    lasting = True
+    permanent = True
 
     def __init__(self, sentence: str, built: TaskSet) -> None:
         super().__init__(sentence)

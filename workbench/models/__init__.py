@@ -1,4 +1,4 @@
-"""One gateway to every model: hosted through LiteLLM (loaded by the first live call), embedded, or replayed."""
+"""One gateway to every model: hosted through LiteLLM (imported on the first live call), embedded, or replayed."""
 
 import lazy_loader
 

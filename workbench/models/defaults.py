@@ -26,7 +26,7 @@ _HOSTED = {
     "evaluator": "openai/gpt-5-mini",
 }
 QWEN_WINDOW = 32_768
-#: A docstring of the embedded model is rarely longer; where nothing stops it, it repeats itself until its window is full.
+#: Docstrings of the embedded model are rarely longer; without a limit it repeats itself until its window is full.
 LOCAL_DOCSTRING_TOKENS = 256
 _SAMPLING = {
     "agent": Sampling(temperature=0.3),
@@ -53,7 +53,7 @@ PROVIDER_KEYS: Mapping[str, tuple[str, ...]] = {
     "azure": ("AZURE_API_KEY",),
 }
 
-# Fields of a request that have an option, a setting or a place of their own.
+# Request fields that the workbench sets itself or offers as options.
 _OWN_FIELDS = frozenset({
     "model", "messages", "stream", "stream_options", "n", "temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens",
     "stop", "seed", "reasoning_effort", "response_format", "grammar", "api_key", "api_base", "base_url", "extra_body", "extra_headers",
@@ -66,7 +66,7 @@ OLLAMA_ADDRESS = "http://localhost:11434"
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """One line of ``doctor``: a provider or the embedded model, whether it can be used, and what to do if not."""
+    """One line of ``doctor``: a provider or the embedded model, and whether it is usable."""
 
     name: str
     available: bool
@@ -96,13 +96,13 @@ def key_present(provider: str, environment: Mapping[str, str] | None = None) -> 
 
 
 def missing_key(model: str, *, base_url: str = "") -> str:
-    """Return the environment variable that ``model`` needs and that is not set, or "" if none is known to be missing.
+    """Return the unset environment variable that ``model`` needs, or "" if none is known to be missing.
 
-    It is fast but covers only ``PROVIDER_KEYS``; the gateway later asks LiteLLM, which knows every provider.
+    Fast, but covers only ``PROVIDER_KEYS``; the gateway checks again with LiteLLM, which knows every provider.
     """
     provider = provider_of(model)
     if "/" not in model and not (base_url or base_url_in()):
-        # Only a name without a provider needs LiteLLM's table, which takes tens of milliseconds to read.
+        # Reading LiteLLM's table takes tens of milliseconds, and only names without a provider need it.
         provider = str(_cost_map().get(model, {}).get("litellm_provider", ""))
     if provider not in PROVIDER_KEYS or key_present(provider):
         return ""
@@ -126,7 +126,7 @@ def default_model(purpose: str, environment: Mapping[str, str] | None = None, *,
 
 
 def sampling_for(model: str, purpose: str) -> Sampling:
-    """Return the sampling settings used in the literature for ``model`` and ``purpose``."""
+    """Return the literature's sampling settings for ``model`` and ``purpose``."""
     name = model.lower()
     if is_local(model):
         # Without a token limit a model this small repeats itself endlessly; 0.3 keeps it close to the prompt.
@@ -139,7 +139,7 @@ def sampling_for(model: str, purpose: str) -> Sampling:
 
 
 def extra_body_for(model: str) -> Mapping[str, object]:
-    """Return the fields that the literature's setting of ``model`` needs beside the sampling: Qwen3 answers without thinking."""
+    """Return the extra request fields of the literature's settings: Qwen3 answers without thinking."""
     name = model.lower()
     if "qwen3" not in name or "thinking" in name:
         return {}
@@ -152,9 +152,9 @@ def extra_body_for(model: str) -> Mapping[str, object]:
 
 
 def read_extra_body(text: str) -> str:
-    """Return further request fields as canonical JSON, which identifies them.
+    """Return extra request fields as canonical JSON, which is part of the run's identity.
 
-    UsageError: it is no JSON object, sets what has an option or a place of its own, or holds a key.
+    UsageError: it is not a JSON object, sets a field that the workbench sets itself, or contains a key.
     """
     try:
         body = parse_json(text)
@@ -169,7 +169,7 @@ def read_extra_body(text: str) -> str:
         raise UsageError(f"--extra-body may not set {taken[0]!r}, which the workbench sets itself.")
     if scrub(canonical) != canonical:
         raise UsageError(
-            "--extra-body holds a key or what looks like one; it is stored with the results, so keys stay in the environment."
+            "--extra-body contains what looks like a key, and it is stored with the results; keep keys in the environment."
         )
     return canonical
 
@@ -202,7 +202,7 @@ def context_window(model: str) -> int | None:
     if is_local(model):
         return LOCAL_WINDOW
     if "qwen3-235b-a22b" in model.lower():
-        return QWEN_WINDOW  # as in DocGenBench, also where a provider offers more
+        return QWEN_WINDOW  # as in DocGenBench, even if a provider offers more
     table = _cost_map()
     entry = table.get(model) or table.get(model.split("/", 1)[-1]) or {}
     size = entry.get("max_input_tokens") or entry.get("max_tokens")
@@ -212,8 +212,8 @@ def context_window(model: str) -> int | None:
 def count_tokens(content: str | Sequence[Message]) -> int:
     """Return a conservative estimate of the number of tokens in a text or conversation.
 
-    It assumes 3.5 characters per token, fewer than in English prose (about 4.2) and close to code, so that a request
-    estimated to fit does fit; each non-ASCII character counts as one token.
+    It assumes 3.5 characters per token, close to code and fewer than in English prose (about 4.2), so that a request
+    estimated to fit does fit. Each non-ASCII character counts as one token.
     """
     if not isinstance(content, str):
         return sum(4 + count_tokens(message.content) for message in content)
@@ -222,7 +222,7 @@ def count_tokens(content: str | Sequence[Message]) -> int:
 
 
 def available_models(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """Return the default models that can be used now, hosted ones first; other LiteLLM names work as well."""
+    """Return the default models that are usable now, hosted ones first; other LiteLLM names work as well."""
     names = [name for name in dict.fromkeys(_HOSTED.values()) if key_present(provider_of(name), environment)]
     if local_model_status().present:
         names.append("local")
@@ -230,7 +230,7 @@ def available_models(environment: Mapping[str, str] | None = None) -> tuple[str,
 
 
 def describe_models(environment: Mapping[str, str] | None = None) -> tuple[ModelInfo, ...]:
-    """Return the lines for ``doctor``: the embedded model, the endpoint, every provider (key names, never values)."""
+    """Return the model lines of ``doctor``; they name keys, never their values."""
     environment = os.environ if environment is None else environment
     status = local_model_status()
     lines = [ModelInfo("local", status.present, status.detail)]

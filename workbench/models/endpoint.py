@@ -1,8 +1,8 @@
-"""An OpenAI-compatible endpoint on this machine in front of the gateway, for programs that ask a model by themselves.
+"""A local OpenAI-compatible endpoint in front of the gateway, for programs that call a model themselves.
 
-Each request is recorded, counted, priced, limited and replayable like one of our own, and goes to the run's model
-whatever name the program asks for. It serves ``POST …/chat/completions`` (with any path before it, whole or as a
-stream) and ``GET …/models``; fields as in OpenAI's API reference, chat completions.
+Every request is recorded, counted, priced, limited and replayable like the workbench's own, and is answered by the
+run's model whatever name the program requests. The endpoint serves ``POST …/chat/completions`` (below any path, with or
+without streaming) and ``GET …/models``; fields as in OpenAI's API reference.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from typing import Any
 from aiohttp import web
 
 from workbench.base.text import one_line
-from workbench.models.types import Answer, Asker, Message, ModelError, Request, Sampling
+from workbench.models.types import Answer, Message, ModelClient, ModelError, Request, Sampling
 
 _MOST_BODY = 32 * 2**20  # bytes
 _CLOSING_SECONDS = 0.1
 _MOST_SAMPLES = 16
-#: Status by kind of failure. The gateway has tried again already, so that ``x-should-retry: false`` goes with each.
+#: HTTP status by error kind. The gateway has already retried, so each response has ``x-should-retry: false``.
 _STATUS = {"budget": 402, "key": 401, "context": 400, "refused": 400, "not_recorded": 404, "rate_limited": 429,
            "timeout": 504, "malformed": 502, "unavailable": 503, "crashed": 503}  # fmt: skip
-_ENDING = frozenset({"budget"})  # no later request can be answered either
+_ENDING = frozenset({"budget"})  # every later request fails, too
 
 
 @dataclass(slots=True)
-class Counted:
-    """What was asked over an endpoint so far; unknown prices count as 0 dollars."""
+class EndpointUsage:
+    """Usage of an endpoint so far; unknown prices count as 0 dollars."""
 
     requests: int = 0
     answered: int = 0
@@ -45,15 +45,15 @@ class Counted:
 
 
 class ChatEndpoint:
-    """Answers chat completions by ``model`` through the gateway, whatever model the program names ("" refuses every request).
+    """Answers chat completions with ``model`` through the gateway; "" refuses every request.
 
-    A request to which the work item ``scope`` has an answer already is not asked again; ``most_tokens`` limits an answer.
-    Requests carry ``key``, made anew for each endpoint. ``ended`` is set once no further request can be answered (spend
-    limit, wrong key or name, an unwritable session), and ``why`` is the error that did it.
+    Requests recorded for the work item ``scope`` are answered from the recording. ``most_tokens`` caps the length of an
+    answer; ``key`` is a random bearer token. ``ended`` is set once no further request can be answered (spend limit, wrong
+    key or name, an unwritable session), and ``failure`` is the error that caused it.
     """
 
     def __init__(
-        self, gateway: Asker | None, model: str, *, purpose: str, scope: str, most_tokens: int | None = None
+        self, gateway: ModelClient | None, model: str, *, purpose: str, scope: str, most_tokens: int | None = None
     ) -> None:
         self._gateway = gateway
         self._model = model
@@ -62,10 +62,10 @@ class ChatEndpoint:
         self._most_tokens = most_tokens
         self._answering: set[asyncio.Task[tuple[int, dict[str, Any], bool]]] = set()
         self.key = f"workbench-{secrets.token_urlsafe(24)}"
-        self.counted = Counted()
+        self.usage = EndpointUsage()
         self.errors: list[str] = []
         self.ended = asyncio.Event()
-        self.why: Exception | None = None
+        self.failure: Exception | None = None
 
     @asynccontextmanager
     async def on_socket(self, path: Path) -> AsyncIterator[None]:
@@ -97,18 +97,18 @@ class ChatEndpoint:
         path = request.path.rstrip("/")
         key = request.headers.get("Authorization", "").encode(errors="replace")
         if not hmac.compare_digest(key, f"Bearer {self.key}".encode()):
-            return _reply(*_failure(401, "The key is not this run's."))
+            return _reply(*_failure(401, "The key does not belong to this run."))
         if request.method == "GET" and path.endswith("/models"):
             entry = {"id": self._model or "none", "object": "model", "created": 0, "owned_by": "workbench"}
             return _reply(200, {"object": "list", "data": [entry]})
         if request.method != "POST" or not path.endswith("/chat/completions"):
-            return _reply(*_failure(404, "Only chat completions are answered here."))
+            return _reply(*_failure(404, "Only chat completions are supported."))
         try:
             body = await request.read()
         except web.HTTPRequestEntityTooLarge:
-            return _reply(*_failure(413, "The request's body is too long."))
-        self.counted.requests += 1
-        # It goes on where the program gives up: what was asked is paid for, and its next try finds the answer.
+            return _reply(*_failure(413, "The request body is too large."))
+        self.usage.requests += 1
+        # The call continues if the program gives up: it is billed anyway, and the program's next try finds the answer.
         task = asyncio.create_task(self._answer(body))
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
@@ -117,15 +117,15 @@ class ChatEndpoint:
 
     async def _answer(self, body: bytes) -> tuple[int, dict[str, Any], bool]:
         try:
-            asked = json.loads(body)
-            requests = read_requests(asked, model=self._model, purpose=self._purpose, scope=self._scope)
+            payload = json.loads(body)
+            requests = read_requests(payload, model=self._model, purpose=self._purpose, scope=self._scope)
             requests = [self._limited(request) for request in requests]
         except (ValueError, RecursionError) as error:
             self.errors.append(one_line(str(error), 240))
-            return (*_failure(400, f"The request is not understood: {one_line(str(error), 240)}."), False)
+            return (*_failure(400, f"The request is invalid: {one_line(str(error), 240)}."), False)
         if self._gateway is None or not self._model:
-            self.errors.append("it asked a model, and none was named for it")
-            return (*_failure(404, "No model was named for this program.", "model_not_found"), False)
+            self.errors.append("it called a model, but none was configured for it")
+            return (*_failure(404, "No model is configured for this program.", "model_not_found"), False)
         answers = []
         try:
             for request in requests:
@@ -134,85 +134,85 @@ class ChatEndpoint:
         except ModelError as error:
             self._count(error)
             self.errors.append(str(error))
-            if error.lasting or error.kind in _ENDING:
-                self.why = self.why or error
+            if error.permanent or error.kind in _ENDING:
+                self.failure = self.failure or error
                 self.ended.set()
             code = "context_length_exceeded" if error.kind == "context" else error.kind
             return (*_failure(_STATUS.get(error.kind, 500), str(error), code), False)
         except Exception as error:
-            # Not the model's fault (a session that cannot be written): whoever waits for the program raises it.
-            self.why = self.why or error
+            # Not the model's fault, such as an unwritable session: the caller that waits for the program raises it.
+            self.failure = self.failure or error
             self.ended.set()
             return (*_failure(500, "The workbench failed.", "workbench"), False)
-        return 200, _completion(answers), bool(asked.get("stream"))
+        return 200, _completion(answers), bool(payload.get("stream"))
 
     def _limited(self, request: Request) -> Request:
-        most, asked = self._most_tokens, request.sampling.max_tokens
-        if most is None or (asked is not None and asked <= most):
+        most, requested = self._most_tokens, request.sampling.max_tokens
+        if most is None or (requested is not None and requested <= most):
             return request
         return replace(request, sampling=replace(request.sampling, max_tokens=most))
 
-    def _count(self, given: Answer | ModelError) -> None:
-        counted = self.counted
-        if isinstance(given, Answer):
-            counted.answered += 1
-            counted.recorded += given.source == "recorded"
-        if given.usage is not None:
-            counted.prompt_tokens += given.usage.prompt_tokens
-            counted.completion_tokens += given.usage.completion_tokens
-        counted.cost_usd += given.cost_usd or 0.0
+    def _count(self, outcome: Answer | ModelError) -> None:
+        usage = self.usage
+        if isinstance(outcome, Answer):
+            usage.answered += 1
+            usage.recorded += outcome.source == "recorded"
+        if outcome.usage is not None:
+            usage.prompt_tokens += outcome.usage.prompt_tokens
+            usage.completion_tokens += outcome.usage.completion_tokens
+        usage.cost_usd += outcome.cost_usd or 0.0
 
 
-def read_requests(asked: object, *, model: str, purpose: str, scope: str) -> list[Request]:
-    """Return a request for each sample of a chat completion's body. ValueError: it has images, tools, or is none."""
-    if not isinstance(asked, dict) or not isinstance(asked.get("messages"), list) or not asked["messages"]:
+def read_requests(payload: object, *, model: str, purpose: str, scope: str) -> list[Request]:
+    """Parse the body of a chat completion into one request per sample. ValueError: it is invalid, or has images or tools."""
+    if not isinstance(payload, dict) or not isinstance(payload.get("messages"), list) or not payload["messages"]:
         raise ValueError("it has no messages")
-    if asked.get("tools") or asked.get("functions"):
-        raise ValueError("tools are not passed on")
-    count = asked.get("n") or 1
+    if payload.get("tools") or payload.get("functions"):
+        raise ValueError("tools are not supported")
+    count = payload.get("n") or 1
     if not isinstance(count, int) or not 1 <= count <= _MOST_SAMPLES:
         raise ValueError(f"n is not a number from 1 to {_MOST_SAMPLES}")
-    messages = tuple(_message(each) for each in asked["messages"])
-    given, schema = asked.get("response_format"), None
-    shape: dict[str, Any] = given if isinstance(given, dict) else {}
+    messages = tuple(_message(each) for each in payload["messages"])
+    response_format, schema = payload.get("response_format"), None
+    shape: dict[str, Any] = response_format if isinstance(response_format, dict) else {}
     if shape.get("type") == "json_schema" and isinstance(shape.get("json_schema"), dict):
         schema = shape["json_schema"].get("schema")
     elif shape.get("type") == "json_object":
         schema = {"type": "object"}
     if schema is not None and not isinstance(schema, dict):
-        raise ValueError("its schema is no object")
-    sampling = _sampling(asked)
+        raise ValueError("its schema is not an object")
+    sampling = _sampling(payload)
     return [Request(model, messages, purpose, sampling, sample, scope, schema) for sample in range(count)]
 
 
-def _message(given: object) -> Message:
-    if not isinstance(given, dict):
-        raise ValueError("a message is no object")
-    role, content = given.get("role"), given.get("content")
+def _message(value: object) -> Message:
+    if not isinstance(value, dict):
+        raise ValueError("a message is not an object")
+    role, content = value.get("role"), value.get("content")
     role = "system" if role == "developer" else role
     if role not in ("system", "user", "assistant"):
         raise ValueError(f"there is no role {one_line(str(role), 40)!r}")
     if isinstance(content, list):
         if not all(isinstance(part, dict) and isinstance(part.get("text"), str) for part in content):
-            raise ValueError("a message holds something else than text")
+            raise ValueError("a message has parts that are not text")
         content = "".join(part["text"] for part in content)
     if content is not None and not isinstance(content, str):
-        raise ValueError("a message's content is no text")
+        raise ValueError("a message's content is not text")
     return Message(role, content or "")
 
 
-def _sampling(asked: Mapping[str, Any]) -> Sampling:
+def _sampling(payload: Mapping[str, Any]) -> Sampling:
     def number(name: str, kinds: tuple[type, ...]) -> Any:
-        value = asked.get(name)
+        value = payload.get(name)
         if value is not None and (not isinstance(value, kinds) or isinstance(value, bool)):
-            raise ValueError(f"{name} is no number")
+            raise ValueError(f"{name} is not a number")
         return value
 
-    stop = asked.get("stop")
+    stop = payload.get("stop")
     stop = [stop] if isinstance(stop, str) else stop or []
     if not isinstance(stop, list) or not all(isinstance(each, str) for each in stop):
-        raise ValueError("stop is no list of texts")
-    effort = asked.get("reasoning_effort")
+        raise ValueError("stop is not a list of texts")
+    effort = payload.get("reasoning_effort")
     limit = number("max_completion_tokens", (int,))
     return Sampling(
         temperature=number("temperature", (int, float)),
@@ -227,7 +227,7 @@ def _sampling(asked: Mapping[str, Any]) -> Sampling:
 
 def _completion(answers: list[Answer]) -> dict[str, Any]:
     prompt = answers[0].usage.prompt_tokens
-    said = sum(answer.usage.completion_tokens for answer in answers)
+    completion = sum(answer.usage.completion_tokens for answer in answers)
     choices = [
         {
             "index": index,
@@ -243,7 +243,7 @@ def _completion(answers: list[Answer]) -> dict[str, Any]:
         "created": int(time.time()),
         "model": answers[0].model,
         "choices": choices,
-        "usage": {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said},
+        "usage": {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion},
     }
 
 
@@ -257,7 +257,7 @@ def _reply(status: int, body: Mapping[str, Any]) -> web.Response:
 
 
 def _stream(whole: Mapping[str, Any]) -> web.Response:
-    """Return a completion as events: one with the text, one with the reason for its end, then the usage."""
+    """Stream a completion: an event with the text, one with the finish reason, one with the usage."""
     frame = {name: whole[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
     events: list[dict[str, Any]] = []
     for choice in whole["choices"]:

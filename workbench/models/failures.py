@@ -31,7 +31,7 @@ _QUOTA = re.compile(r"insufficient[_ ]quota|exceeded your current quota|billing|
 _RATE = re.compile(r"rate[ _-]?limit|too many requests", re.I)
 _PREFIX = re.compile(r"^(?:litellm\.)?(?:Timeout|Timeout Error|\w{0,60}(?:Error|Exception)\w{0,60})(?:: | - )")
 _TRACEBACK = "Traceback (most recent call last)"
-_ERROR_CHARACTERS = 4000  # only so many characters of an error are examined: a proxy's error page may have millions
+_ERROR_CHARACTERS = 4000  # how much of an error is examined: a proxy's error page may have millions of characters
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _UNKNOWN_SETTING = re.compile(
@@ -44,13 +44,13 @@ class Failure:
     """One failed try."""
 
     error: ModelError  # raised if it was the last try
-    retry: bool  # the same request may succeed later
-    wait_s: float | None = None  # seconds that the provider asked for
-    unsupported: str | None = None  # the request's setting that the provider does not support
+    retry: bool  # whether the same request may succeed later
+    wait_s: float | None = None  # the wait that the provider requested
+    unsupported: str | None = None  # the setting that the provider rejected
     dropped: bool = False  # the connection broke (the embedded model may have crashed)
 
 
-#: How types of errors begin, in the spellings of Anthropic and of OpenAI, and the status with which they are sent.
+#: Prefixes of error types in the spellings of Anthropic and OpenAI, and their HTTP status.
 _STATUS_OF_KIND = {
     "authentication": 401,
     "billing": 402,
@@ -62,28 +62,28 @@ _STATUS_OF_KIND = {
 
 
 class FailedAnswer(Exception):
-    """A gateway's error (an object as in OpenAI's API, or words) in a response with status 200."""
+    """An error (an object as in OpenAI's API, or text) in a response with status 200."""
 
     def __init__(self, error: object) -> None:
-        given = error if isinstance(error, Mapping) else {"message": error}
+        fields = error if isinstance(error, Mapping) else {"message": error}
         words = (
-            given.get("message")
-            or given.get("status_msg")
-            or given.get("type")
-            or given.get("code")
+            fields.get("message")
+            or fields.get("status_msg")
+            or fields.get("type")
+            or fields.get("code")
             or "it gave no reason"
         )
         super().__init__(str(words))
-        self.code = str(given.get("code") or given.get("type") or "")
-        self.kind = re.sub(r"[^a-z]", "", str(given.get("type") or self.code).lower())
-        numbers = [int(one) for one in map(str, map(given.get, ("code", "status", "status_code"))) if one.isdecimal()]
-        self.status_code = next((number for number in numbers if 400 <= number < 600), None) or self._status_meant()
+        self.code = str(fields.get("code") or fields.get("type") or "")
+        self.kind = re.sub(r"[^a-z]", "", str(fields.get("type") or self.code).lower())
+        numbers = [int(one) for one in map(str, map(fields.get, ("code", "status", "status_code"))) if one.isdecimal()]
+        self.status_code = next((number for number in numbers if 400 <= number < 600), None) or self._implied_status()
 
-    def _status_meant(self) -> int | None:
-        said = f"{self} {self.code}"
-        if _RATE.search(said) or _QUOTA.search(said):
+    def _implied_status(self) -> int | None:
+        text = f"{self} {self.code}"
+        if _RATE.search(text) or _QUOTA.search(text):
             return 429
-        if _CONTEXT.search(said) or _FILTER.search(self.code):
+        if _CONTEXT.search(text) or _FILTER.search(self.code):
             return 400
         return next((status for kind, status in _STATUS_OF_KIND.items() if self.kind.startswith(kind)), None)
 
@@ -91,13 +91,13 @@ class FailedAnswer(Exception):
 def classify(
     raised: BaseException, model: str, timeout_s: float, keys: Iterable[str] = (), sent: Iterable[str] = ()
 ) -> Failure:
-    """Classify the exception of one try; ``keys`` are removed from its message, ``sent`` are the optional settings."""
+    """Classify the exception of one try; ``keys`` are masked in its message, ``sent`` are the optional settings."""
     message = provider_message(raised, keys)
     status = _status(raised)
     code = str(getattr(raised, "code", None) or "")
 
-    def final(kind: type[ModelError], sentence: str, *, lasting: bool = False) -> Failure:
-        return Failure(kind(sentence, lasting=lasting), retry=False)
+    def final(kind: type[ModelError], sentence: str, *, permanent: bool = False) -> Failure:
+        return Failure(kind(sentence, permanent=permanent), retry=False)
 
     def passing(kind: type[ModelError], sentence: str) -> Failure:
         return Failure(kind(sentence), retry=True, wait_s=requested_wait(_headers(raised)))
@@ -108,31 +108,31 @@ def classify(
         )
         return Failure(ModelTimeout(words), retry=True)
     if status in (408, 504) or _is_type(raised, "Timeout", "APITimeoutError"):
-        words = f"The server of {model} gave up waiting (status {status or 408}): {message}. Try again later."
+        words = f"The server of {model} timed out (status {status or 408}): {message}. Try again later."
         return passing(ModelTimeout, words)
     if _is_type(raised, "ContextWindowExceededError") or (status in (400, 413) and _CONTEXT.search(message + code)):
-        return final(ContextOverflow, f"The conversation is longer than the window of {model}: {message}.")
+        return final(ContextOverflow, f"The conversation exceeds the context window of {model}: {message}.")
     if _is_type(raised, "ContentPolicyViolationError") or (status == 400 and _FILTER.search(message + " " + code)):
         return final(ModelRefused, f"The content filter of {model} refused the request: {message}.")
     if status == 402 or (status == 429 and _QUOTA.search(f"{message} {code}")):
         words = f"The quota for {model} is used up: {message}. Top it up or choose another model."
-        return final(ModelRefused, words, lasting=True)
+        return final(ModelRefused, words, permanent=True)
     if status == 429 or _is_type(raised, "RateLimitError"):
         return passing(RateLimited, f"{model} limits the rate of requests: {message}. Lower concurrency or wait.")
     if status == 401 or _is_type(raised, "AuthenticationError"):
         words = f"{model} does not accept the key: {message}. Correct the key, or use the model `local`."
-        return final(MissingKey, words, lasting=True)
+        return final(MissingKey, words, permanent=True)
     if status == 403 or _is_type(raised, "PermissionDeniedError"):
-        return final(ModelRefused, f"The key may not use {model}: {message}.", lasting=True)
+        return final(ModelRefused, f"The key may not use {model}: {message}.", permanent=True)
     if status == 404 or _is_type(raised, "NotFoundError"):
-        return final(ModelRefused, f"There is no model {model} at this provider: {message}.", lasting=True)
+        return final(ModelRefused, f"There is no model {model} at this provider: {message}.", permanent=True)
     bad = _is_type(raised, "BadRequestError", "UnprocessableEntityError", "UnsupportedParamsError")
     if bad or status in (400, 422):
         if "LLM Provider NOT provided" in str(raised):
             words = (
                 f"No provider is known for the model {model!r}; write it as PROVIDER/NAME, for example openai/gpt-4o."
             )
-            return final(ModelRefused, words, lasting=True)
+            return final(ModelRefused, words, permanent=True)
         rejected = next((name for name in sent if name in message and _UNKNOWN_SETTING.search(message)), None)
         return Failure(ModelRefused(f"{model} refused the request: {message}."), retry=False, unsupported=rejected)
     found = None
@@ -147,11 +147,11 @@ def classify(
 
 
 def _connection_failure(raised: BaseException, model: str) -> Failure | None:
-    """Classify a broken exchange by its cause; LiteLLM raises the same error for all of them."""
+    """Classify a connection failure by its cause; LiteLLM raises the same error for all of them."""
     names = {kind.__name__ for link in _chain(raised) for kind in type(link).__mro__}
     if "TooManyRedirects" in names:
-        sentence = f"The server of {model} redirects without end; check the base URL."
-        return Failure(ModelUnavailable(sentence, lasting=True), retry=False)
+        sentence = f"The server of {model} redirects endlessly; check the base URL."
+        return Failure(ModelUnavailable(sentence, permanent=True), retry=False)
     if "DecodingError" in names:
         sentence = f"{model} sent an answer that cannot be decompressed as its headers declare; try again later."
         return Failure(MalformedAnswer(sentence), retry=True)
@@ -166,7 +166,7 @@ def _connection_failure(raised: BaseException, model: str) -> Failure | None:
             address = scrub(os.environ.get("OLLAMA_API_BASE") or OLLAMA_ADDRESS)
             advice = f"no Ollama answers at {address}; start it with `ollama serve`, or set OLLAMA_API_BASE"
         sentence = f"{model} cannot be reached: {advice}."
-        return Failure(ModelUnavailable(sentence, lasting=True), retry=True, dropped=True)
+        return Failure(ModelUnavailable(sentence, permanent=True), retry=True, dropped=True)
     if "APIConnectionError" in names or "connection error" in str(raised)[:_ERROR_CHARACTERS].lower():
         sentence = f"{model} dropped the connection before its answer was complete; try again later."
         return Failure(ModelUnavailable(sentence), retry=True, dropped=True)
@@ -206,7 +206,7 @@ def _malformed_failure(raised: BaseException, model: str, message: str) -> Failu
 
 
 def _status(raised: BaseException, *, mapped: bool = False) -> int | None:
-    """Return the HTTP status that the server sent; with ``mapped``, also a status that LiteLLM assigned by itself."""
+    """Return the server's HTTP status; with ``mapped``, also one that LiteLLM assigned."""
     for link in _chain(raised):
         sent = getattr(getattr(link, "response", None), "status_code", None)
         if _is_type(link, "HTTPStatusError") and isinstance(sent, int):
@@ -217,7 +217,7 @@ def _status(raised: BaseException, *, mapped: bool = False) -> int | None:
 
 
 def provider_message(raised: BaseException, keys: Iterable[str] = ()) -> str:
-    """Return the provider's own error message as one short line, without LiteLLM's prefixes, tracebacks or keys."""
+    """Return the provider's error message as one short line, without LiteLLM's prefixes, tracebacks or keys."""
     message = scrub(str(raised)[:_ERROR_CHARACTERS], keys)
     while (shorter := _PREFIX.sub("", message, count=1)) != message:
         message = shorter
@@ -229,11 +229,10 @@ def provider_message(raised: BaseException, keys: Iterable[str] = ()) -> str:
 
 
 def requested_wait(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Return how many seconds a provider asks to wait: ``Retry-After`` (seconds or date), else ``x-ratelimit-reset…``.
+    """Return the wait in seconds that a provider requests: ``Retry-After`` (seconds or date), else ``x-ratelimit-reset…``.
 
-    ``Retry-After`` follows RFC 9110, section 10.2.3; resets come as ``6m0s`` or ``20ms`` (OpenAI), dates (Anthropic),
-    seconds or Unix times. Of several resets, those with a remaining allowance of 0 count, otherwise all; the longest
-    wins.
+    ``Retry-After`` follows RFC 9110, section 10.2.3. Resets are ``6m0s`` or ``20ms`` (OpenAI), dates (Anthropic), seconds
+    or Unix times. The longest wait wins among resets whose remaining allowance is 0, else among all.
     """
     now = time.time() if now is None else now
     lower = {name.lower(): value for name, value in headers.items()}

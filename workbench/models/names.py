@@ -1,8 +1,8 @@
-"""Check a model's name before it is used, without importing LiteLLM: is the provider known, is the key set?
+"""Check model names up front, without importing LiteLLM: is the provider known, is its key set?
 
-LiteLLM takes seconds to import and reports such mistakes only with the first request, after a repository has been
-fetched and its test suite run. So its lists of providers are read from its source files. Only the provider itself knows
-which models it has.
+LiteLLM takes seconds to import and reports such mistakes only with the first request, after a repository was fetched
+and its test suite was run. So its list of providers is read from its source files. Only a provider itself knows its
+models.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _REPLICATE = re.compile(r"[^:]+:[0-9a-f]{64}")
 
 
 class KeyNotSet(UsageError):
-    """The key of the model's provider is not set."""
+    """The model's provider needs a key that is not set."""
 
 
 _keys_needed: ContextVar[bool] = ContextVar("keys_needed", default=True)
@@ -39,7 +39,7 @@ _keys_needed: ContextVar[bool] = ContextVar("keys_needed", default=True)
 
 @contextlib.contextmanager
 def keys_unneeded() -> Iterator[None]:
-    """Let models pass without their keys: their recorded answers are looked up, and none of them is asked."""
+    """Accept models without keys, because only recorded answers are used."""
     token = _keys_needed.set(False)
     try:
         yield
@@ -48,13 +48,13 @@ def keys_unneeded() -> Iterator[None]:
 
 
 def check_model(model: str, role: str, *, base_url: str = "", local_model_path: str = "") -> None:
-    """Refuse a model that cannot be used, before anything is fetched, written or run for it.
+    """Reject an unusable model before anything is fetched, written or run for it.
 
-    ``role`` is its name in messages: ``the judge``. The caller handles ``replay:``. KeyNotSet: its key is missing, not
-    within :func:`keys_unneeded`; UsageError: the name is not valid, or its provider is unknown.
+    ``role`` names it in messages (``the judge``); callers handle ``replay:``. KeyNotSet: its key is missing, except
+    within :func:`keys_unneeded`; UsageError: the name is invalid, or its provider is unknown.
     """
     if not model.strip() or model != model.strip():
-        raise UsageError(f"No model was given for {role}; write it as PROVIDER/NAME, or local.")
+        raise UsageError(f"No model is set for {role}; write it as PROVIDER/NAME, or local.")
     if len(model) > _LONGEST or not model.isprintable():
         raise UsageError(
             f"{one_line(repr(model), 60)} is not a valid model name for {role}: use at most {_LONGEST} printable characters."
@@ -75,10 +75,10 @@ def check_model(model: str, role: str, *, base_url: str = "", local_model_path: 
 def _is_known(model: str, own_endpoint: bool) -> bool:
     provider, slash, name = model.partition("/")
     if not slash:
-        # A name without a provider goes to the user's own endpoint, if there is one; LiteLLM knows some others by name.
+        # A name without a provider goes to the user's own endpoint, if any; LiteLLM knows some others by name.
         return own_endpoint or model in known_models() or model.startswith(_FINE_TUNED)
     if not providers():
-        return True  # this version of LiteLLM keeps its lists elsewhere: let it decide later
+        return True  # this version of LiteLLM has its list elsewhere: let it decide later
     return (provider in providers() and bool(name)) or model in known_models() or bool(_REPLICATE.fullmatch(model))
 
 
@@ -109,7 +109,7 @@ def _unknown_message(model: str, role: str, own_endpoint: bool) -> str:
 
 @cache
 def providers() -> frozenset[str]:
-    """Return the names of LiteLLM's providers; empty if its files do not have the expected form."""
+    """Return LiteLLM's providers; empty if its source files do not have the expected form."""
     spec = importlib.util.find_spec("litellm")
     if spec is None or spec.origin is None:
         return frozenset()

@@ -1,4 +1,4 @@
-"""The one place that touches LiteLLM: loading it quietly, sending one request, reading one answer."""
+"""The only module that uses LiteLLM: import it quietly, send one request, read one answer."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from workbench.models.types import Answer, EmptyAnswer, MalformedAnswer, Missing
 
 _litellm: Any = None
 _loading = threading.Lock()
-# Reserved for an answer of unknown length when there is a spend limit.
+# Assumed length of an answer without a token limit, when there is a spend limit.
 _TYPICAL_ANSWER_TOKENS = 1500
-# No call has a billion tokens; a provider that reports more (or a negative number) has not counted at all.
+# No call has a billion tokens; a provider that reports more, or a negative number, did not count.
 _MOST_TOKENS = 1_000_000_000
 _COUNTS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
 _OTHER_COUNTS = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
-#: LiteLLM sends what it does not know to these in the body as it is, to others by its own rules.
+#: Providers to which LiteLLM passes unknown fields in the body unchanged; for others it has rules of its own.
 _BY_FIELD = frozenset({"openai", "azure", *PROVIDER_KEYS}) - {"anthropic", "gemini", "cohere"}
 _THOUGHT = re.compile(r"think|thought|reason", re.I)
-#: Finish reasons of a generation that its server did not bring to an end.
+#: Finish reasons of a generation that the server did not complete.
 _FAILED = re.compile(r"(?:^|_)error$|^(?:fail|abort|cancel|interrupt|time_?out)", re.I)
-#: Codes of errors that are none.
+#: Error codes that mean success.
 _WELL = frozenset({"", "0", "200", "ok", "success"})
-#: Native finish reasons of answers that a filter took away.
+#: Native finish reasons of answers that a filter withheld.
 _WITHHELD = re.compile(r"safety|recitation|prohibited|block|filter|refus|sensitive|guardrail", re.I)
 _NAME = 200  # characters of a model's name or a finish reason
 _ERROR_PAGE = 20_000  # bytes kept of an error's body: LiteLLM's regular expressions take 9 s per MB
@@ -46,7 +46,7 @@ _ERROR_PAGE = 20_000  # bytes kept of an error's body: LiteLLM's regular express
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a request goes: LiteLLM's name of the model, and the endpoint if it is not the provider's own."""
+    """The destination of a request: LiteLLM's model name, and the endpoint unless it is the provider's own."""
 
     model: str
     base_url: str = ""
@@ -63,7 +63,7 @@ def _keep_loopback_direct() -> None:
 
 
 def load() -> Any:
-    """Return the module ``litellm``, imported once and configured not to print, log, phone home or retry."""
+    """Import ``litellm`` once, configured not to print, log, phone home or retry."""
     global _litellm
     if _litellm is not None:
         return _litellm
@@ -71,8 +71,8 @@ def load() -> Any:
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # otherwise the import waits for the network
         os.environ.setdefault("LITELLM_LOG", "CRITICAL")
         _keep_loopback_direct()
-        # Thousands of classes are made and none is garbage: looking for some takes a seventh of the import's time, and a
-        # second of the processor once more when the process ends, unless it is told never to look at them.
+        # The import creates thousands of classes and no garbage. Without gc.disable() it takes a seventh longer; without
+        # gc.freeze() the process spends a second of CPU time at exit.
         collecting = gc.isenabled()
         gc.disable()
         try:
@@ -90,7 +90,7 @@ def load() -> Any:
         litellm.turn_off_message_logging = True
         for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "aiohttp"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        # It prints warnings about unusual answers, including their content, to standard error.
+        # pydantic prints warnings about unusual answers, including their content, to standard error.
         warnings.filterwarnings("ignore", category=UserWarning, module=r"pydantic(\.|$)")
         _cut_error_pages()
         _conform_answers()
@@ -107,7 +107,7 @@ def _cut_error_pages() -> None:
         return
 
     def truncated(self: Any, response: Any) -> Any:
-        with contextlib.suppress(Exception):  # a body that is not read yet cannot be truncated
+        with contextlib.suppress(Exception):  # a body that has not been read cannot be truncated
             if len(response.content) > _ERROR_PAGE:
                 response._content = response.content[:_ERROR_PAGE]
                 response.__dict__.pop("_text", None)
@@ -117,7 +117,7 @@ def _cut_error_pages() -> None:
 
 
 def _conform_answers() -> None:
-    """Let LiteLLM convert answers that it would refuse, with the tokens that were billed for them."""
+    """Make LiteLLM accept answers that it would reject, so that their billed tokens are counted."""
     from litellm.llms.azure import azure
     from litellm.llms.openai import openai
     from litellm.llms.openai.chat import gpt_transformation
@@ -133,7 +133,7 @@ def _conform_answers() -> None:
 
 
 def conformed(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a chat completion whose choices have a text each; an error beside them moves into the first one."""
+    """Normalize a chat completion: each choice has a text, and an error moves into the first choice."""
     found = body.get("choices")
     choices = [one for each in found if (one := _conformed_choice(each))] if isinstance(found, list) else []
     error = _error_in(body, alone=not choices)
@@ -153,7 +153,7 @@ def conformed(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _error_in(body: Mapping[str, Any], *, alone: bool) -> Any:
-    """Return a body's error, None if it has none; one without choices may have it elsewhere than others."""
+    """Return a body's error or None; a body without choices (``alone``) may have it in other fields."""
     error = body.get("error")
     if not error and alone:
         # FastAPI, Cloudflare, MiniMax, and vLLM, whose body is the error itself.
@@ -163,17 +163,17 @@ def _error_in(body: Mapping[str, Any], *, alone: bool) -> Any:
     if isinstance(error, list):
         error = next(iter(error), None)
     if isinstance(error, Mapping):
-        # Some gateways send an error without content, or one that says that all went well, with every answer.
+        # Some gateways add an empty error, or one with a success code, to every answer.
         well = not alone and str(error.get("code") or error.get("status") or "").lower() in _WELL and "code" in error
         return error if any(error.values()) and not well else None
     return error
 
 
 def _conformed_choice(choice: Any) -> dict[str, Any] | None:
-    said = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(said, dict) and not (isinstance(choice, dict) and _has_failed(choice)):
+    original = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(original, dict) and not (isinstance(choice, dict) and _has_failed(choice)):
         return None
-    message = {**(said if isinstance(said, dict) else {}), "role": "assistant"}
+    message = {**(original if isinstance(original, dict) else {}), "role": "assistant"}
     if isinstance(content := message.get("content"), list | dict):
         parts = _parts(content)
         message["content"] = parts.pop("text")
@@ -221,9 +221,9 @@ async def ready() -> None:
 
 
 def check_key(model: str) -> None:
-    """Make sure that the provider's key is in the environment. MissingKey names the variable."""
+    """Raise MissingKey, which names the variable, if the provider's key is not in the environment."""
     if provider_of(model) in OLLAMA:
-        return  # it needs none; LiteLLM asks for its address, although it knows the usual one
+        return  # no key needed; LiteLLM would demand an address although it knows the default
     found = load().validate_environment(model)
     missing = [str(name) for name in found.get("missing_keys", ())]
     if missing and not found.get("keys_in_environment"):
@@ -238,7 +238,8 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
         name: value for name, value in sampling.to_json().items() if name not in ("top_k", "extra_body")
     }
     if request.json_schema is not None and not (target.local and request.grammar):
-        wanted["response_format"] = _response_format(request.json_schema)
+        schema = {"name": "answer", "schema": dict(request.json_schema)}
+        wanted["response_format"] = {"type": "json_schema", "json_schema": schema}
     own = dict(sampling.extra_body or {})
     named = not (target.local or target.base_url) and provider_of(target.model) not in _BY_FIELD
     extra: dict[str, Any] = {} if named else own
@@ -252,11 +253,11 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
         if request.grammar:
             extra["grammar"] = request.grammar
         if request.purpose == "agent":
-            # A model this small repeats whole sentences; DRY sampling makes that unlikely, and is not used for code.
+            # A model this small repeats whole sentences; DRY sampling prevents that. It is not used for code.
             extra |= {"dry_multiplier": 0.8, "dry_allowed_length": 6}
     else:
         for name in list(wanted):
-            if not _takes(target.model, bool(target.base_url), name, _kept(wanted[name])):
+            if not _takes(target.model, bool(target.base_url), name, _test_value(wanted[name])):
                 del wanted[name]
                 dropped.append("json_schema" if name == "response_format" else name)
     if sampling.top_k is not None:
@@ -274,17 +275,13 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
 
 
 def seed_of(request: Request) -> int:
-    """Return the chosen seed plus the sample index, else one derived from the request: two samples differ."""
+    """Return the configured seed plus the sample index, else one derived from the request; samples differ."""
     if request.sampling.seed is not None:
         return (request.sampling.seed + request.sample) % 2**31
     return (int(request.digest[:8], 16) + 7919 * request.sample) % 2**31
 
 
-def _response_format(schema: Mapping[str, object]) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema)}}
-
-
-def _kept(value: Any) -> Any:
+def _test_value(value: Any) -> Any:
     # Support for a parameter depends on its value only for numbers and strings ("temperature must be 1").
     return value if isinstance(value, (int, float, str)) else None
 
@@ -295,7 +292,7 @@ def _takes(model: str, own_endpoint: bool, name: str, value: Any) -> bool:
     try:
         bare, provider, _, _ = litellm.get_llm_provider(model)
         if name == "response_format":
-            # A user's own endpoint is always tried: most support schemas, and the gateway remembers a refusal.
+            # Always try a user's own endpoint: most support schemas, and the gateway remembers a rejection.
             return own_endpoint or bool(litellm.supports_response_schema(bare, provider))
         tried = {"stop": ["x"]}.get(name, value)
         found = litellm.utils.get_optional_params(
@@ -315,14 +312,14 @@ def estimate_usd(request: Request, target: Target) -> float:
     table = load().model_cost
     entry = table.get(target.model) or table.get(target.model.split("/", 1)[-1]) or {}
     answer = request.sampling.max_tokens or _TYPICAL_ANSWER_TOKENS
-    asked = count_tokens(request.messages)
+    prompt = count_tokens(request.messages)
     return float(
-        asked * (entry.get("input_cost_per_token") or 0.0) + answer * (entry.get("output_cost_per_token") or 0.0)
+        prompt * (entry.get("input_cost_per_token") or 0.0) + answer * (entry.get("output_cost_per_token") or 0.0)
     )
 
 
 async def ask(request: Request, target: Target, settings: Mapping[str, Any], timeout_s: float) -> Any:
-    """Send the request once and return LiteLLM's response, or the embedded model's, which has the same attributes."""
+    """Send the request once; return LiteLLM's response, or the embedded model's with the same attributes."""
     messages = [{"role": message.role, "content": message.content} for message in request.messages]
     if target.local:
         return await local_process.ask(messages, target.base_url, target.key, settings, timeout_s)
@@ -335,7 +332,7 @@ async def ask(request: Request, target: Target, settings: Mapping[str, Any], tim
         return await load().acompletion(
             model=target.model,
             messages=messages,
-            timeout=timeout_s + 5.0,  # the limit above is the one that counts: it covers slow drips as well
+            timeout=timeout_s + 5.0,  # the limit above is the effective one: it covers slow drips, too
             max_retries=0,
             **endpoint,
             **settings,
@@ -343,10 +340,10 @@ async def ask(request: Request, target: Target, settings: Mapping[str, Any], tim
 
 
 def read(response: Any, request: Request, target: Target, dropped: tuple[str, ...], seconds: float) -> Answer:
-    """Return the answer in LiteLLM's response.
+    """Read the answer in LiteLLM's response.
 
-    EmptyAnswer: it holds no text; FailedAnswer: a gateway's error; MalformedAnswer: no choices; ModelRefused: the model or
-    the provider's filter withheld it.
+    EmptyAnswer: it has no text; FailedAnswer: it is an error; MalformedAnswer: it has no choices; ModelRefused: the model
+    or a content filter refused.
     """
     choices = getattr(response, "choices", None)
     if not choices:
@@ -361,9 +358,9 @@ def read(response: Any, request: Request, target: Target, dropped: tuple[str, ..
     if not isinstance(text, str) or not text.strip():
         refusal = getattr(message, "refusal", None) or fields.get("refusal")
         if finish == "content_filter" or refusal or _WITHHELD.search(native):
-            words = one_line(str(refusal or "its content filter took the answer away"), 240).rstrip(". ")
+            words = one_line(str(refusal or "its content filter withheld the answer"), 240).rstrip(". ")
             raise ModelRefused(f"{request.model} refused to answer: {words}.")
-        why = " (the token limit went into reasoning)" if finish == "length" else ""
+        why = " (reasoning used up the token limit)" if finish == "length" else ""
         raise EmptyAnswer(f"{request.model} sent an empty answer{why}.")
     return Answer(
         text=text,
@@ -399,7 +396,7 @@ def price(response: Any, target: Target) -> float | None:
     for name in ("prompt_tokens", "completion_tokens"):
         counted = getattr(usage, name, 0) or 0
         if counted != _count(counted):
-            return None  # the cost would be computed from an implausible count
+            return None  # the cost would be based on an implausible count
     table = _litellm.model_cost
     if not (target.model in table or target.model.split("/", 1)[-1] in table):
         return None

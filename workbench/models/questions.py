@@ -1,4 +1,4 @@
-"""Questions to a judge that one JSON object answers: contents between marks, an answer that fits a schema, asked again if it does not."""
+"""Structured questions to a judge: fenced contents, an answer that is validated by a schema, and retries."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any
 from workbench.base.json_answers import no_constant, objects_in
 from workbench.base.text import one_line, sound
 from workbench.models.reasoning import split_reasoning
-from workbench.models.types import Asker, Message, Request
+from workbench.models.types import Message, ModelClient, Request
 
 TRIES = 3
-"""How often a question is asked before it stays unanswered; each time with what was wrong with the answer before."""
+"""Attempts per question; each retry states the problem of the previous answer."""
 
 
 def mark_for(*contents: str) -> str:
-    """Return a mark that none of the contents holds.
+    """Return a delimiter that occurs in none of the contents.
 
-    It is derived from the contents, so that the same question is the same request (replay, resume), and cannot be
-    forged: a text that holds the hash of itself would have to be found first, and is refused here even then.
+    It derives from the contents, so that equal questions are equal requests (replay, resume). It cannot be forged: a text
+    would have to contain its own hash, and even then another delimiter is chosen.
     """
     salt = 0
     while True:
@@ -32,7 +32,7 @@ def mark_for(*contents: str) -> str:
 
 
 def fenced(parts: Sequence[tuple[str, str]]) -> list[str]:
-    """Return lines that hold named contents between marker lines."""
+    """Return the lines of named contents between delimiter lines."""
     mark = mark_for(*(content for _, content in parts))
     return [
         line
@@ -50,8 +50,10 @@ def object_schema(properties: Mapping[str, object]) -> dict[str, Any]:
     }
 
 
-async def ask(gateway: Asker, request: Request, shape: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str, str]:
-    """Return the object that fits a schema, or None and why there is none, and the source of the last answer."""
+async def ask(
+    gateway: ModelClient, request: Request, shape: Mapping[str, Any]
+) -> tuple[dict[str, Any] | None, str, str]:
+    """Return the object that matches the schema or None, the problem, and the source of the last answer."""
     problem, source = "", ""
     for _ in range(TRIES):
         answer = await gateway.complete(request)
@@ -69,7 +71,7 @@ async def ask(gateway: Asker, request: Request, shape: Mapping[str, Any]) -> tup
 
 
 def read_answer(text: str, shape: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """Return the last object in an answer (or inside such an object) that fits the schema, or what is wrong."""
+    """Return the last object in an answer (or nested in one) that matches the schema, or None and the problem."""
     from jsonschema.exceptions import best_match
     from jsonschema.validators import validator_for
 
@@ -88,7 +90,7 @@ def read_answer(text: str, shape: Mapping[str, Any]) -> tuple[dict[str, Any] | N
 def _why_none(text: str) -> str:
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
-        return "there is no JSON object in it"
+        return "it has no JSON object"
     try:
         json.loads(text[start : end + 1], parse_constant=no_constant)
     except (ValueError, RecursionError) as error:

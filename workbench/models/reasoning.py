@@ -1,9 +1,9 @@
-"""Split the reasoning that a server leaves in a model's answer from the answer itself.
+"""Separate the reasoning in a model's text from its answer.
 
-Servers without a reasoning parser leave it there in the marks of the model: ``<think>…</think>``, ``[THINK]…[/THINK]``,
-``<seed:think>``, ``<|begin_of_thought|>``, ``◁think▷``, channels as in Harmony, or a closing mark alone where the
-prompt ended with the opening one. Recorded answers keep all of it. A mark inside code, a quotation or JSON belongs to
-the answer.
+Servers without a reasoning parser leave it in the text, between the model's tags: ``<think>…</think>``, ``[THINK]…[/THINK]``,
+``<seed:think>``, ``<|begin_of_thought|>``, ``◁think▷``, channels as in Harmony, or a closing tag alone where the
+prompt ended with the opening one. Recorded answers keep the whole text. A tag inside code, a quotation or JSON belongs
+to the answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CHANNEL = re.compile(
     re.IGNORECASE,
 )
 _CHANNEL_ENDS = re.compile(r"<\|(?:end|return|call)\|>.*", re.DOTALL)
-# The same where the server took the special tokens away.
+# Harmony without its special tokens, which some servers strip.
 _GLUED = re.compile(r"\A\s*(?:assistant)?analysis(?=[A-Z]|.*assistantfinal)", re.DOTALL)
 _TURN = re.compile(r"\A(?:\s*(?:<\|(?:im_start|assistant|(?:start|end)_header_id)\|>|assistant\b(?=\s*<)))+\s*")
 _ANSWER = r"<\|?(?:begin_of_|start_)?(?P<name>answer|final_answer|response|solution|output)\|?>"
@@ -56,7 +56,7 @@ _MOST_BRACES = 200
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """An answer without the model's reasoning; if that is not ``finished``, nothing is the answer."""
+    """An answer and the model's reasoning; the answer is "" while the reasoning is not ``finished``."""
 
     answer: str
     reasoning: str = ""
@@ -72,7 +72,7 @@ class _Mark:
 
 
 def split_reasoning(text: str) -> Split:
-    """Return the answer in a model's text, and the reasoning before, between or after; never raises."""
+    """Split a model's text into its answer and the reasoning before, within or after it; never raises."""
     text = _TURN.sub("", text, count=1)
     if _GLUED.match(text):
         thought, final, answer = text.rpartition("assistantfinal")
@@ -84,7 +84,7 @@ def split_reasoning(text: str) -> Split:
     starts = text.lstrip().startswith(tuple(one[0] for one in [*found[:1], *channels[:1]]))
     if not starts and is_python(text):
         return Split(text)
-    quoted = _Quoted(text)
+    quoted = _QuotedSpans(text)
     channels = [one for one in channels if not quoted.holds(one.start())]
     if channels:
         return _final(text, channels)
@@ -98,7 +98,7 @@ def _closes(mark: re.Match[str]) -> bool:
 
 
 def _final(text: str, channels: list[re.Match[str]]) -> Split:
-    """Return the last final message; all before the first header is reasoning that the prompt began."""
+    """Return the last final message; text before the first header is reasoning that the prompt started."""
     reasoning, answer = text[: channels[0].start()], None
     for one, following in zip(channels, [*channels[1:], None], strict=True):
         message = text[one.end() : following.start() if following else len(text)]
@@ -110,9 +110,9 @@ def _final(text: str, channels: list[re.Match[str]]) -> Split:
     return Split("", reasoning, finished=False) if answer is None else Split(answer, reasoning)
 
 
-def _between(text: str, marks: list[_Mark], quoted: _Quoted) -> Split:
+def _between(text: str, marks: list[_Mark], quoted: _QuotedSpans) -> Split:
     plain = [one for one in marks if not quoted.holds(one.start, one.end)]
-    kept: list[str] = []
+    answer_parts: list[str] = []
     reasoning: list[str] = []
     position = 0
     for mark in plain:
@@ -121,10 +121,10 @@ def _between(text: str, marks: list[_Mark], quoted: _Quoted) -> Split:
         before = text[position : mark.start]
         if mark.closes:
             if _is_boundary(text, mark):
-                reasoning += [*kept, before]
-                kept, position = [], mark.end
+                reasoning += [*answer_parts, before]
+                answer_parts, position = [], mark.end
             continue
-        first = not "".join([*kept, before]).strip()
+        first = not "".join([*answer_parts, before]).strip()
         if not (first or _starts_line(text, mark) or _ends_line(text, mark)):
             continue
         end = _end_of(mark, plain) or _end_of(mark, [one for one in marks if not quoted.directly(one.start, one.end)])
@@ -132,12 +132,12 @@ def _between(text: str, marks: list[_Mark], quoted: _Quoted) -> Split:
             end = _Mark(begins.start(), begins.start(), closes=True, kind=mark.kind)
         if end is None and not first and not _starts_line(text, mark):
             continue
-        kept.append(before)
+        answer_parts.append(before)
         reasoning.append(text[mark.end : end.start if end else len(text)])
         position = end.end if end else len(text)
         if end is None and first:
             return Split("", "".join(reasoning), finished=False)
-    answer = "".join([*kept, text[position:]])
+    answer = "".join([*answer_parts, text[position:]])
     if not reasoning:
         return Split(text)
     wrapped = _WRAPPED.match(answer)
@@ -145,7 +145,7 @@ def _between(text: str, marks: list[_Mark], quoted: _Quoted) -> Split:
 
 
 def _end_of(mark: _Mark, marks: list[_Mark]) -> _Mark | None:
-    """Return the mark that ends the reasoning: the one that balances it, else the first of its kind, else of any."""
+    """Return the closing tag of a reasoning block: the balancing one, else the first of its kind, else of any kind."""
     after = [one for one in marks if one.start >= mark.end]
     depth = 1
     for one in after:
@@ -167,12 +167,12 @@ def _ends_line(text: str, mark: _Mark) -> bool:
 
 
 def _is_boundary(text: str, mark: _Mark) -> bool:
-    """Whether a closing mark without an opening one ends reasoning: within a sentence it is only mentioned."""
+    """Return whether an unpaired closing tag ends reasoning; within a sentence it is only mentioned."""
     return _starts_line(text, mark) or _ends_line(text, mark) or not text[mark.start - 1].isspace()
 
 
 def is_python(text: str) -> bool:
-    """Whether a text is Python as it stands: module code, or statements of a function."""
+    """Return whether a text parses as a Python module or as statements of a function."""
     for source in (textwrap.dedent(text), "async def _():\n" + textwrap.indent(textwrap.dedent(text), " ")):
         try:
             python_syntax.parse(source)
@@ -182,8 +182,8 @@ def is_python(text: str) -> bool:
     return False
 
 
-class _Quoted:
-    """Where a text holds code, quotations or JSON, in which marks mean nothing."""
+class _QuotedSpans:
+    """The spans of a text that are code, quotations or JSON, where tags have no meaning."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -218,7 +218,7 @@ class _Quoted:
             position = end
 
     def holds(self, start: int, end: int | None = None) -> bool:
-        """Whether a mark is within any of these, or in quotation marks of its own."""
+        """Return whether a tag is within a span or directly inside quotation marks."""
         place = bisect_right(self._starts, start)
         inside = place > 0 and self._reach[place - 1] > start
         return inside or (end is not None and self.directly(start, end))

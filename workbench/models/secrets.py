@@ -1,7 +1,7 @@
-"""Remove keys from texts that are shown or stored.
+"""Mask keys in texts that are shown or stored.
 
-From error messages, everything that looks like a key is removed: losing an innocent word does no harm. Answers contain
-code that is tested, so in them only configured or sent keys are masked.
+In error messages everything that looks like a key is masked: a lost word does no harm. Answers contain code that is
+tested, so there only configured or sent keys are masked.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ _LONG = 20  # no ordinary word is this long
 
 
 def scrub(text: str, also: Iterable[str] = ()) -> str:
-    """Return an error message without secrets of the environment, values in ``also``, and key-like words."""
+    """Mask the environment's secrets, the values in ``also`` and key-like words in an error message."""
     values = {value for name, value in os.environ.items() if _NAMES.search(name)} | set(also)
     return _USERINFO.sub("", _SHAPES.sub(HIDDEN, _masked(text, values)))
 
 
 def hide(text: str, also: Iterable[str] = ()) -> str:
-    """Return an answer with configured keys and those in ``also`` masked, also encoded ones, and nothing else changed."""
+    """Mask configured keys and those in ``also`` in an answer, in all their encodings; nothing else changes."""
     return _masked(text, {*configured_secrets(), *filter(looks_like_secret, also)})
 
 
 def configured_secrets(environment: Mapping[str, str] | None = None) -> set[str]:
-    """Return the environment's secret values that cannot be mistaken for a word."""
+    """Return the secret values of the environment that cannot be mistaken for a word."""
     environment = os.environ if environment is None else environment
     return {value for name, value in environment.items() if _HOLDS_ONE.search(name) and looks_like_secret(value)}
 
 
 def looks_like_secret(value: str) -> bool:
-    """Return whether a value is safe to mask anywhere: a short one (< 20) must mix letters with digits."""
+    """Return whether a value can be masked anywhere; below 20 characters it must mix letters with digits."""
     if len(value) < _SHORTEST or value.startswith(("/", "~", "./")):
         return False
     if len(value) >= _LONG:
@@ -82,7 +82,7 @@ def _forms(value: str) -> frozenset[str]:
     forms = {value, json.dumps(value)[1:-1], quote(data, safe=""), quote_plus(data), html.escape(value), data.hex()}
     forms |= {data.hex().upper(), quote(data, safe="").lower()}
     for before in range(3):
-        # Within a longer text its digits depend on where it begins; those that it shares with its neighbours are left out.
+        # In base64 of a longer text the digits depend on the offset; digits shared with neighbouring bytes are left out.
         digits = base64.b64encode(bytes(before) + data).decode().rstrip("=")
         inner = digits[(before * 8 + 5) // 6 : (before + len(data)) * 8 // 6]
         forms |= {inner, inner.translate(str.maketrans("+/", "-_"))}

@@ -1,4 +1,4 @@
-"""The inputs and outputs of model calls, as plain values that depend on no library."""
+"""Requests, answers, errors and limits of model calls, as plain values without third-party types."""
 
 from __future__ import annotations
 
@@ -48,25 +48,25 @@ class Request:
     sampling: Sampling = Sampling()
     sample: int = 0  # index of this independent sample of the same request
     scope: str = ""  # identity of the work item (trial or candidate)
-    json_schema: Mapping[str, object] | None = None  # that the answer must follow, where the model supports it
-    grammar: str | None = None  # GBNF for the embedded model, overrides ``json_schema``; others ignore it
+    json_schema: Mapping[str, object] | None = None  # schema of the answer, where the model supports it
+    grammar: str | None = None  # GBNF for the embedded model only; overrides ``json_schema``
 
     @property
     def digest(self) -> str:
         """The SHA-256 of the request's content, which excludes model, purpose, sample and scope."""
-        asked = {
+        content = {
             "messages": [[message.role, message.content] for message in self.messages],
             "sampling": self.sampling.to_json(),
             "json_schema": self.json_schema,
             "grammar": self.grammar,
         }
-        canonical = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts of one call; ``cached_tokens`` are the prompt tokens that the provider took from its cache."""
+    """Token counts of one call; ``cached_tokens`` are prompt tokens served from the provider's cache."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -78,54 +78,54 @@ class Answer:
     """A model's answer."""
 
     text: str  # never empty
-    model: str  # as the provider names it
-    usage: Usage  # as the provider counted
+    model: str  # the provider's name for it
+    usage: Usage  # counted by the provider
     cost_usd: float | None  # 0.0 for the embedded model, None if unknown
     latency_s: float  # of the successful attempt
     finish_reason: str  # LiteLLM's name: ``stop``, ``length`` …
     attempts: int = 1
     source: str = "live"  # ``live``, ``recorded`` (in this session) or ``replay``
     reasoning: str | None = None
-    dropped: tuple[str, ...] = ()  # the request's settings that this model does not take
+    dropped: tuple[str, ...] = ()  # settings that the model does not support
     shaped: bool = False  # the request's grammar was enforced
 
 
 class ModelError(WorkbenchError):
     """A model call failed; ``kind`` is a stable name that is stored in the session.
 
-    ``lasting``: every request will fail until the user fixes it (a wrong name, key or address). ``usage`` and
-    ``cost_usd`` are those of a response that was billed although it cannot be used.
+    ``permanent``: every request fails until the user fixes the cause (a wrong name, key or address). ``usage`` and
+    ``cost_usd`` are those of an unusable response that was billed.
     """
 
     kind = "model"
     usage: Usage | None = None
     cost_usd: float | None = None
 
-    def __init__(self, sentence: str, *, lasting: bool = False) -> None:
+    def __init__(self, sentence: str, *, permanent: bool = False) -> None:
         super().__init__(sentence)
-        self.lasting = lasting
+        self.permanent = permanent
 
 
 class ModelTimeout(ModelError):
-    """No answer within the time limit."""
+    """No answer arrived within the time limit."""
 
     kind = "timeout"
 
 
 class ModelRefused(ModelError):
-    """The provider refuses this request; retrying does not help."""
+    """The provider refused the request; a retry cannot help."""
 
     kind = "refused"
 
 
 class ModelUnavailable(ModelError):
-    """The provider cannot be reached or reports a failure of its own."""
+    """The provider is unreachable or reports an internal error."""
 
     kind = "unavailable"
 
 
 class RateLimited(ModelError):
-    """The provider limits the rate of requests, and waiting within the run's limits did not help."""
+    """The provider's rate limit persisted beyond the run's time limits."""
 
     kind = "rate_limited"
 
@@ -143,7 +143,7 @@ class MalformedAnswer(ModelError):
 
 
 class MissingKey(ModelError):
-    """The provider's key is missing or not accepted."""
+    """The provider's key is missing or rejected."""
 
     kind = "key"
 
@@ -159,7 +159,7 @@ class NotRecorded(ModelError):
 
 
 class ContextOverflow(ModelError):
-    """The messages are longer than the model's window."""
+    """The conversation exceeds the model's context window."""
 
     kind = "context"
 
@@ -171,14 +171,14 @@ class LocalModelCrashed(ModelError):
 
 
 def model_error(kind: str, sentence: str) -> ModelError:
-    """Return the error for a ``kind`` read from a session; a plain ``ModelError`` for an unknown kind."""
+    """Return the error for a ``kind`` stored in a session; an unknown kind is a plain ``ModelError``."""
     kinds = {one.kind: one for one in ModelError.__subclasses__()}
     return kinds.get(kind, ModelError)(sentence)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try of a call: its start, its duration, its error if any, and how long the gateway waited afterwards."""
+    """One try of a call; ``waited_s`` is the pause before the next one."""
 
     started_at_unix: float
     seconds: float
@@ -188,7 +188,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """A finished call (``answer`` or ``error``) with all its tries, or a billed try that another one follows."""
+    """A finished call (``answer`` or ``error``) with all its tries, or a billed try that was retried."""
 
     request: Request
     nth: int
@@ -206,8 +206,8 @@ class CallRecord:
         return self.answer.cost_usd if self.answer else self.error.cost_usd if self.error else None
 
 
-class Asker(Protocol):
-    """Whoever answers requests; the gateway does."""
+class ModelClient(Protocol):
+    """Answers requests: the gateway, a remote agent or a test double."""
 
     async def complete(self, request: Request) -> Answer: ...
 
@@ -216,14 +216,14 @@ class CallLog(Protocol):
     """Stores calls; the engine's implementation writes them to the session file."""
 
     def recall(self, request: Request, nth: int) -> Answer | None:
-        """Return the answer that the session already holds for this request, or None to ask the model."""
+        """Return the recorded answer to this request, or None to call the model."""
 
     def record(self, call: CallRecord) -> None:
-        """Store a finished call; once this returns, the answer may be shown."""
+        """Store a finished call durably; its answer may be used once this returns."""
 
 
 class MemoryCallLog:
-    """A log for work without a session: keeps the calls of one gateway in ``calls``."""
+    """A log in memory, for work without a session."""
 
     def __init__(self) -> None:
         self.calls: list[CallRecord] = []
@@ -245,11 +245,11 @@ class ReplaySource(Protocol):
 class CallLimits:
     """Limits on a run's model calls."""
 
-    concurrency: int = 16  # requests per provider
+    concurrency: int = 16  # concurrent requests per provider
     concurrency_of: Mapping[str, int] = field(default_factory=dict)  # overrides by provider (``openai``, ``local`` …)
     timeout_s: float = 180.0  # for one try
     total_s: float = 900.0  # for a call with all its tries and waits
     tries: int = 6  # per call
     backoff_s: float = 1.0  # first wait between tries; it doubles each time, with jitter
-    longest_wait_s: float = 120.0  # a provider that asks for more fails the call
-    spend_usd: float | None = None  # of the run; calls of unknown price do not count
+    longest_wait_s: float = 120.0  # the call fails if a provider requests a longer wait
+    spend_usd: float | None = None  # for the run; calls of unknown price do not count

@@ -330,7 +330,7 @@ def _absolute_docs(text: str) -> str:
         case program if program in names("doc system", own=True):
             if docs.rest.startswith("replay:"):
                 docs = replace(docs, rest=_recorded(docs.rest))
-            docs, model = program_of(docs).adapter.written_out(docs, defaults.evaluator(load()))
+            docs, model = program_of(docs).adapter.resolved(docs, defaults.evaluator(load()))
             if docs.kind == "command" and model.startswith("replay:"):
                 docs = replace(docs, rest=docs.rest.replace(f"{{model={model}}}", f"{{model={_recorded(model)}}}"))
             elif model and not model.startswith("replay:"):

@@ -1,9 +1,9 @@
 """Groups of candidates that failed in the same way.
 
-Two candidates are in one group if the same tests did not pass, and the test that says most about it (:func:`lead_of`)
-shows the same wrong value (``assert 1 == 2``), or the same exception at the same place. Addresses and temporary paths
-differ from run to run and are left out of the comparison. In the file of the task lines move with the length of the
-body, so there the exception's message is compared instead of the line number.
+Two candidates are in one group if the same tests failed, and the most informative test (:func:`lead_of`) shows the same
+wrong value (``assert 1 == 2``) or the same exception at the same location. Addresses and temporary paths differ from run
+to run and are ignored. In the task's own file, line numbers depend on the length of the body, so the exception's message
+is compared instead.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 WRONG_VERDICTS = ("failed", "timeout", "crashed", "invalid")
-"""Verdicts of candidates that went wrong; an error of ours is none of theirs."""
+"""Verdicts of failed candidates; ``error`` is a failure of the workbench, not of the candidate."""
 
 Cause = tuple[str | int, ...]
-"""What candidates of one group have in common; only equality counts."""
+"""The key of a group: only compared for equality."""
 
-_VARIES = (
+_MASKS = (
     (re.compile(r"\b0x[0-9a-fA-F]{4,}"), "0x…"),
     (re.compile(r"(?:/private)?/(?:tmp|var/tmp|var/folders)/[^\s'\"\\),\]}>]*"), "/tmp/…"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "…"),
@@ -45,20 +45,20 @@ _FRAME = re.compile(r'^\s*File "([^"\n]+)", line (\d+)(?:, in (\S+))?', re.MULTI
 
 @dataclass(frozen=True, slots=True)
 class FailureLocation:
-    """A line of the project: path, function and line (from 1); all empty if no frame of a traceback is in it."""
+    """A line of the project: path, function and line (from 1); empty if no frame of the traceback is in the project."""
 
     path: str = ""
     function: str = ""
     line: int = 0
 
     def __str__(self) -> str:
-        where = f"{self.path}:{self.line}" if self.path else ""
-        return f"{where} in {self.function}" if where and self.function else where
+        location = f"{self.path}:{self.line}" if self.path else ""
+        return f"{location} in {self.function}" if location and self.function else location
 
 
 @dataclass(frozen=True, slots=True)
 class FailedTest:
-    """A test that did not pass for a candidate, with the first line of its message and where it was raised."""
+    """A test that failed for a candidate, with the first line of its message and the location of the error."""
 
     test: str
     outcome: str = "failed"
@@ -67,13 +67,13 @@ class FailedTest:
 
     @property
     def wrong_value(self) -> str:
-        """The comparison that did not hold, as pytest prints it (``assert 1 == 2``); "" for any other failure."""
+        """The failed comparison as pytest prints it (``assert 1 == 2``); "" for any other failure."""
         found = _ASSERTED.match(self.message)
         return steady(found[1]) if found else ""
 
     @property
     def exception(self) -> str:
-        """The type of the exception; "" if the test raised none (it did not run, or was skipped)."""
+        """The type of the exception; "" if there is none because the test did not run or was skipped."""
         if self.outcome not in ("failed", "error"):
             return ""
         if self.wrong_value:
@@ -91,12 +91,12 @@ class FailedCandidate:
     path: str
     function: str  # qualified name
     group: Group
-    sample: int  # its number
+    sample: int  # from 0
     verdict: str  # one of :data:`WRONG_VERDICTS`
     reason: str = ""
-    tests: tuple[str, ...] = ()  # those that did not pass, sorted
-    lead: FailedTest | None = None  # the one of them that says most, if any
-    changed: int = 0  # lines of the original body that are gone plus new ones, in whatever order
+    tests: tuple[str, ...] = ()  # the failed tests, sorted
+    lead: FailedTest | None = None  # the most informative failed test
+    changed: int = 0  # removed plus added lines compared with the original body, in any order
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +117,10 @@ class FailureGroup:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """The tests that did not pass for some of them; the same for all if the failure is the same."""
+        """The tests that failed for at least one candidate."""
         first = self.representative.tests
         if all(one.tests == first for one in self.candidates):
-            return first
+            return first  # in their order
         return tuple(sorted({test for one in self.candidates for test in one.tests}))
 
     @property
@@ -155,7 +155,7 @@ class FailureGroup:
 
 @dataclass(frozen=True, slots=True)
 class FailingTestCount:
-    """For how many candidates of how many tasks a test did not pass."""
+    """The numbers of candidates and tasks for which a test failed."""
 
     test: str
     candidates: int
@@ -164,27 +164,27 @@ class FailingTestCount:
 
 @lru_cache(maxsize=65_536)
 def steady(text: str) -> str:
-    """Return a text without what differs from run to run: addresses, temporary paths, random identifiers."""
-    for pattern, instead in _VARIES:
-        text = pattern.sub(instead, text)
+    """Mask what differs from run to run: addresses, temporary paths, random identifiers."""
+    for pattern, mask in _MASKS:
+        text = pattern.sub(mask, text)
     return text
 
 
 def place_of(traceback: str) -> FailureLocation:
-    """Return the last place in the project that a native traceback names; paths of the project are relative in it."""
+    """Return the innermost frame of the project in a traceback of pytest's native style, where its paths are relative."""
     place = FailureLocation()
     for path, line, function in _FRAME.findall(traceback):
-        if not _outside(path):
+        if not _is_outside(path):
             place = FailureLocation(path, function, int(line))
     return place
 
 
-def _outside(path: str) -> bool:
+def _is_outside(path: str) -> bool:
     return path.startswith(("/", "<", "\\")) or path[1:3] in (":\\", ":/")
 
 
 def lead_of(tests: Sequence[FailedTest]) -> FailedTest | None:
-    """Return the most informative test: what most tests say, of that the first; an exception goes before a value."""
+    """Return the most informative test: one with the most frequent message, an exception rather than a wrong value."""
     counts = Counter(steady(test.message) for test in tests)
     ordered = sorted(tests, key=lambda one: one.test)
     return max(
@@ -197,7 +197,7 @@ def lead_of(tests: Sequence[FailedTest]) -> FailedTest | None:
 def failure_groups(
     candidates: Iterable[FailedCandidate], cause: Callable[[FailedCandidate], Cause] | None = None
 ) -> tuple[FailureGroup, ...]:
-    """Return groups of candidates with the same ``cause``: the largest first, of equal ones that of more tasks."""
+    """Group candidates by ``cause``: the largest group first, of equally large ones that with more tasks."""
     found: dict[Cause, list[FailedCandidate]] = {}
     of = cause or same_failure
     for one in candidates:
@@ -214,7 +214,7 @@ def failure_groups(
 
 
 def failing_most(candidates: Iterable[FailedCandidate]) -> tuple[FailingTestCount, ...]:
-    """Return the tests that some candidate did not pass, the one that fails most first."""
+    """Return the tests that failed for any candidate, the most frequent first."""
     counts: Counter[str] = Counter()
     tasks: dict[str, set[str]] = {}
     for one in candidates:
@@ -226,14 +226,14 @@ def failing_most(candidates: Iterable[FailedCandidate]) -> tuple[FailingTestCoun
 
 
 def same_failure(one: FailedCandidate) -> Cause:
-    """Return what went wrong with a candidate: the tests that failed, and what the leading one showed."""
+    """The error together with all failed tests."""
     lead = one.lead
-    where = () if lead is None else (lead.test,) if lead.wrong_value else (lead.place.path, lead.place.function)
-    return (*same_error(one), "in", *where, "of", *one.tests)
+    location = () if lead is None else (lead.test,) if lead.wrong_value else (lead.place.path, lead.place.function)
+    return (*same_error(one), "in", *location, "of", *one.tests)
 
 
 def same_error(one: FailedCandidate) -> Cause:
-    """Return the error, whatever tests it made fail: a wrong value, or an exception and its place or message."""
+    """The error regardless of the failed tests: a wrong value, or an exception with its location or message."""
     lead = one.lead
     if lead is None or (one.verdict != "failed" and not lead.exception):
         return (one.verdict, "reason", _LINE_NUMBER.sub("line n", steady(one.reason)))
@@ -246,7 +246,7 @@ def same_error(one: FailedCandidate) -> Cause:
 
 
 def same_exception(one: FailedCandidate) -> Cause:
-    """Return the type of the exception, or the verdict if none was raised."""
+    """The verdict and the type of the exception, if there is one."""
     return (one.verdict, one.lead.exception if one.lead is not None else "")
 
 
@@ -254,7 +254,7 @@ def _key(cause: Cause) -> str:
     return hashlib.sha256(json.dumps(cause, ensure_ascii=True).encode("ascii")).hexdigest()[:12]
 
 
-_LONGEST = 400  # lines of a test
+_MAX_TEST_LINES = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,29 +264,29 @@ class SourceOfTest:
     path: str
     first: int  # line number, from 1
     lines: tuple[str, ...]  # of the test, with its decorators
-    asserting: int  # the line in which it ended, 0: unknown
-    error_lines: tuple[str, ...]  # the exception and its values
+    asserting: int  # the line that failed, 0 if unknown
+    error_lines: tuple[str, ...]  # the exception, and the values that pytest explains
 
 
 def asserting_line(traceback: str, path: str) -> int:
-    """Return the last line of a file that a native traceback names, 0 if it names none."""
+    """Return the line number of a file's innermost frame in a traceback, 0 if it has none."""
     lines = [int(line) for name, line, _ in _FRAME.findall(traceback) if name == path]
     return lines[-1] if lines else 0
 
 
 def error_lines(traceback: str) -> tuple[str, ...]:
-    """Return what follows the last frame of a native traceback: the exception, and values that pytest explains."""
+    """Return the lines after the last frame of a traceback: the exception, and the values that pytest explains."""
     lines = traceback.rstrip("\n").split("\n")
     last = max((at for at, line in enumerate(lines) if _FRAME.match(line)), default=-1)
     below = lines[last + 1 :]
-    # The source of the frame is indented by four; pytest indents its explanations by less.
+    # The frame's source is indented by four spaces, pytest's explanations by fewer.
     while below and below[0].startswith("    "):
         below = below[1:]
     return tuple(line for line in below if line.strip())
 
 
 def source_of_test(text: str, test_id: str, traceback: str = "") -> SourceOfTest | None:
-    """Return the source of a test (a pytest node id) by the text of its file, None if the file has no such function."""
+    """Return the source of a test (a pytest node id) in the text of its file, None if the file has no such function."""
     path, _, rest = test_id.partition("::")
     names = rest.partition("[")[0].split("::")
     try:
@@ -294,39 +294,39 @@ def source_of_test(text: str, test_id: str, traceback: str = "") -> SourceOfTest
     except UNREADABLE:
         return None
     for name in names:
-        node = _inside(node, name)
+        node = _member(node, name)
     if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return None
     first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-    last = min(node.end_lineno or node.lineno, first + _LONGEST - 1)
+    last = min(node.end_lineno or node.lineno, first + _MAX_TEST_LINES - 1)
     lines = tuple(text.split("\n")[first - 1 : last])
     return SourceOfTest(path, first, lines, asserting_line(traceback, path), error_lines(traceback))
 
 
-def _inside(node: ast.AST | None, name: str) -> ast.AST | None:
-    """Return the definition of a name in the body of a module or class, also under conditions; the last one counts."""
+def _member(node: ast.AST | None, name: str) -> ast.AST | None:
+    """Return the last definition of a name in the body of a module or class, also within ``if``, ``try`` or ``with``."""
     if node is None:
         return None
     found = None
-    waiting = [*ast.iter_child_nodes(node)]
-    while waiting:
-        one = waiting.pop(0)
+    pending = [*ast.iter_child_nodes(node)]
+    while pending:
+        one = pending.pop(0)
         if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             found = one if one.name == name else found
         elif isinstance(one, (ast.If, ast.Try, ast.With)):
-            waiting += ast.iter_child_nodes(one)
+            pending += ast.iter_child_nodes(one)
     return found
 
 
 def text_of_test_file(reader: SessionReader, task: TaskRow, test_id: str) -> str:
-    """Return the text of the file that a test of a task is in, "" if unknown.
+    """Return the text of the file with a task's test, "" if unknown.
 
-    Sessions of older versions lack it; then it comes from the repository in the cache, if that is there.
+    Sessions written by older versions lack it; then it is read from the cached repository, if there is one.
     """
     path = test_id.partition("::")[0]
     if task.test_files_blob is not None:
-        of = f"the index of test files of task {task.id}"
-        digest = reader.decoded(reader.kept(task.test_files_blob, of), dict, of).get(path)
+        subject = f"the index of test files of task {task.id}"
+        digest = reader.decoded(reader.kept(task.test_files_blob, subject), dict, subject).get(path)
         if isinstance(digest, str):
             return reader.kept(digest, f"the test file {path}") or ""
     from workbench.repository.fetching import text_in_cache

@@ -1,8 +1,8 @@
-"""Take docstrings from a documented copy and put them into the pristine tree.
+"""Transfer docstrings from a documented copy of a repository into the pristine tree.
 
 Doc systems edit code in place, rename folders and add files. Only their docstrings are used, and only where the syntax
-tree (of the file or, in a file that was edited elsewhere, of the function or class) equals the pristine one apart from
-docstrings: changed code is never documented.
+tree equals the pristine one apart from docstrings: that of the file or, if the file was edited elsewhere, that of the
+function or class. Changed code is never documented.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Graft:
 
     docstrings: dict[Key, str]  # by (path, qualified name, occurrence)
     missing: tuple[str, ...]  # functions in accepted files without a docstring in the copy
-    refused: dict[str, str]  # path → why the file was refused
-    definitions: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)  # by (path, key)
-    edited: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)  # why an accepted file's is left out
+    refused: dict[str, str]  # reasons by path
+    definitions: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)  # docstrings by (path, key)
+    edited: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)  # reasons for definitions left out
 
 
 def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -> Graft:
@@ -48,12 +48,14 @@ def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -
     for path in sorted(set(paths)):
         try:
             original = (pristine / path).read_bytes()
-            copy = _read_copy(documented, path)
+            file = documented / path
+            # A link may lead out of the copy.
+            if not file.is_file() or not file.resolve().is_relative_to(documented.resolve()):
+                refused[path] = "the documented copy does not have this file"
+                continue
+            copy = file.read_bytes()
         except OSError as error:
             refused[path] = f"it cannot be read: {error.strerror or error}"
-            continue
-        if copy is None:
-            refused[path] = "the documented copy does not have this file"
             continue
         reason = difference(original, copy)
         same = None
@@ -81,19 +83,19 @@ def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -
 
 
 def graft_file(source: bytes, path: str, docstrings: dict[Key, str | None]) -> bytes:
-    """Return ``source`` with the given docstrings; functions that are not in the mapping keep theirs."""
-    # From the end to the beginning, so that the spans of the remaining functions stay valid.
+    """Return ``source`` with these docstrings; functions that are not in the mapping keep theirs."""
+    # From the end to the start, so that the spans of the remaining functions stay valid.
     for function in sorted(find_functions(source, path), key=lambda f: f.span.start, reverse=True):
         key = (path, function.qualified_name, function.occurrence)
         if key in docstrings and docstrings[key] != function.docstring:
-            # An inner function's docstring has shifted the spans around it.
+            # The docstring of an inner function has shifted the spans of those around it.
             current = functions_by_name(source, path).get((function.qualified_name, function.occurrence), function)
             source = replace_docstring(source, current, docstrings[key])
     return source
 
 
 def difference(original: bytes, copy: bytes) -> str | None:
-    """Return how two files differ apart from docstrings, as a phrase, or None if they do not."""
+    """Describe how two files differ apart from docstrings, None if they do not."""
     if original == copy:
         return None
     if len(copy) > _MAX_BYTES:
@@ -103,8 +105,8 @@ def difference(original: bytes, copy: bytes) -> str | None:
         try:
             trees.append(_bare_tree(content))
         except python_syntax.UNREADABLE as error:
-            say = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
-            return f"the {file} file does not parse: {say or type(error).__name__}"
+            detail = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
+            return f"the {file} file does not parse: {detail or type(error).__name__}"
     before, after = trees
     if ast.dump(before) == ast.dump(after):
         return None
@@ -112,15 +114,15 @@ def difference(original: bytes, copy: bytes) -> str | None:
 
 
 def unedited(original: bytes, copy: bytes) -> frozenset[DefinitionKey]:
-    """Return the definitions whose own code a copy left as it was; () if it does not parse or is too large."""
+    """Return the definitions whose code is unchanged in a copy; none if it does not parse or is too large."""
     if len(copy) > _MAX_BYTES:
         return frozenset()
     try:
         before, after = _bare_tree(original), _bare_tree(copy)
     except python_syntax.UNREADABLE:
         return frozenset()
-    theirs = _by_key(after)
-    return frozenset(key for key, code in _by_key(before).items() if theirs.get(key) == code)
+    copied = _by_key(after)
+    return frozenset(key for key, code in _by_key(before).items() if copied.get(key) == code)
 
 
 def _by_key(tree: ast.AST) -> dict[DefinitionKey, str]:
@@ -129,14 +131,6 @@ def _by_key(tree: ast.AST) -> dict[DefinitionKey, str]:
         kind: DefinitionKind = "class" if isinstance(node, ast.ClassDef) else "function"
         found[DefinitionKey(kind, name, occurrence)] = ast.dump(node)
     return found
-
-
-def _read_copy(documented: Path, path: str) -> bytes | None:
-    """Return the copy's file, or None if it is missing or a link leads out of the copy."""
-    file = documented / path
-    if not file.is_file() or not file.resolve().is_relative_to(documented.resolve()):
-        return None
-    return file.read_bytes()
 
 
 class _WithoutDocstrings(ast.NodeTransformer):

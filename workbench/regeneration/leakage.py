@@ -1,11 +1,11 @@
 """Measure whether a docstring leaks the code: normalised token n-gram overlap between docstring and body.
 
-Formula ``ngram-1``: docstring and body are split into tokens, which are identifiers and keywords (split at underscores and
-capitals, lower case), numbers, and operators of one or more characters; brackets, commas, quotes and comments are dropped.
-With n = 4, ``overlap`` is the share of the body's distinct n-grams that the docstring contains; a body of fewer than n
-tokens is compared as a whole. ``longest`` is the longest run of body tokens that the docstring repeats. A docstring is
-flagged if overlap ≥ 0.4, or if it repeats a run of 12 or more tokens that includes an operator: one copied statement is
-enough.
+Formula ``ngram-1``: docstring and body are split into tokens, which are identifiers and keywords (lower case, split at
+underscores and capitals), numbers, and operators of one or more characters; brackets, commas, quotes and comments are
+dropped. With n = 4, ``overlap`` is the share of the body's distinct n-grams that the docstring contains; a body of fewer
+than n tokens is compared as a whole. ``longest`` is the length of the longest run of body tokens that the docstring
+repeats. A docstring is flagged if overlap ≥ 0.4, or if it repeats a run of 12 or more tokens with an operator, which is
+about one copied statement.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEAKAGE_VERSION = "ngram-1"
 SIZE = 4
 THRESHOLD = 0.4
 RUN = 12
-_BELOW = THRESHOLD - 0.0001  # a session stores four digits
+_BELOW = THRESHOLD - 0.0001  # sessions store four digits
 _MAX_TOKENS = 4000  # per side, because finding the longest run is quadratic in the worst case
 
 _TOKEN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|\d+(?:\.\d+)?|[-+*/%=<>!&|^~@]+")
@@ -28,7 +28,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 @dataclass(frozen=True, slots=True)
 class Leakage:
-    """How much of a body its docstring repeats; ``overlap`` is between 0 and 1, ``longest`` is in tokens."""
+    """The share of a body that its docstring repeats: ``overlap`` from 0 to 1, ``longest`` in tokens."""
 
     overlap: float
     longest: int
@@ -37,7 +37,7 @@ class Leakage:
 
     @property
     def level(self) -> float:
-        """The overlap, moved across ``THRESHOLD`` where the flag differs: sessions store only this number."""
+        """The overlap, moved to the side of ``THRESHOLD`` that matches the flag: sessions store only this number."""
         if self.flagged:
             return max(self.overlap, THRESHOLD)
         return min(self.overlap, _BELOW)
@@ -50,12 +50,12 @@ def measure_leakage(docstring: str | None, body: str) -> Leakage:
     if not words or not code:
         return Leakage(0.0, 0, False)
     size = min(SIZE, len(code))
-    wanted = {tuple(code[n : n + size]) for n in range(len(code) - size + 1)}
-    present = {tuple(words[n : n + size]) for n in range(len(words) - size + 1)}
-    overlap = len(wanted & present) / len(wanted)
+    body_ngrams = {tuple(code[n : n + size]) for n in range(len(code) - size + 1)}
+    docstring_ngrams = {tuple(words[n : n + size]) for n in range(len(words) - size + 1)}
+    overlap = len(body_ngrams & docstring_ngrams) / len(body_ngrams)
     longest, run = _longest_run(words, code)
     operator = any(not token[0].isalnum() for token in run)
-    # Two or three tokens ("return name") can coincide by chance and are no evidence.
+    # Two or three tokens ("return name") can coincide by chance.
     enough = len(code) >= SIZE
     return Leakage(overlap, longest, enough and (overlap >= THRESHOLD or (longest >= RUN and operator)))
 
@@ -81,15 +81,15 @@ def _without_comments(body: str) -> str:
 
 def _longest_run(words: list[str], code: list[str]) -> tuple[int, list[str]]:
     """Return the longest common run of tokens, by dynamic programming over sparse rows."""
-    where: dict[str, list[int]] = {}
+    positions: dict[str, list[int]] = {}
     for position, token in enumerate(code):
-        where.setdefault(token, []).append(position)
+        positions.setdefault(token, []).append(position)
     best, end = 0, 0
-    before: dict[int, int] = {}
+    previous: dict[int, int] = {}
     for token in words:
-        row = {position: before.get(position - 1, 0) + 1 for position in where.get(token, ())}
+        row = {position: previous.get(position - 1, 0) + 1 for position in positions.get(token, ())}
         for position, length in row.items():
             if length > best:
                 best, end = length, position + 1
-        before = row
+        previous = row
     return best, code[end - best : end]

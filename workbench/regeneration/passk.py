@@ -1,7 +1,7 @@
-"""pass@k without bias (Chen et al. 2021) and its means.
+"""The unbiased estimator of pass@k (Chen et al. 2021) and its means.
 
-With m samples of which c pass, pass@k = 1 − C(m−c, k) / C(m, k); for k > m it is undefined and never 1. A repository's
-value is the mean over its tasks, the overall value the unweighted mean over repositories, as in the paper.
+With m samples of which c pass, pass@k = 1 − C(m−c, k) / C(m, k); for k > m it is undefined, never 1. The value of a
+repository is the mean over its tasks, the overall value the unweighted mean over repositories, as in the paper.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workbench.statistics.intervals import LEVEL, Interval, Value, share_interva
 
 @dataclass(frozen=True, slots=True)
 class TaskCount:
-    """The verdicts of one task: ``samples`` drawn (m), ``passed`` of them (c)."""
+    """The counts of one task: ``samples`` (m) and ``passed`` (c)."""
 
     task: str
     repository: str
@@ -27,13 +27,13 @@ class TaskCount:
 
 @dataclass(frozen=True, slots=True)
 class PassEstimate:
-    """A mean pass@k over ``tasks``; ``undefined`` ones had fewer than k samples. ``value`` is None if all had."""
+    """A mean pass@k over ``tasks``; ``undefined`` tasks have fewer than k samples. ``value`` is None if all have."""
 
     k: int
     value: float | None
     tasks: int
     undefined: int
-    interval: Interval | None = None  # if asked for; its bounds are None if too few clusters carry them
+    interval: Interval | None = None  # if requested; its bounds are None if there are too few clusters
 
     @property
     def low(self) -> float | None:
@@ -45,7 +45,7 @@ class PassEstimate:
 
 
 def pass_at_k(samples: int, passed: int, k: int) -> float | None:
-    """Return the unbiased pass@k of one task, None if k > samples. ValueError: the numbers contradict each other."""
+    """Return the unbiased pass@k of one task, None if k > samples. ValueError: the arguments are inconsistent."""
     if k < 1:
         raise ValueError("k must be at least 1")
     if not 0 <= passed <= samples:
@@ -54,30 +54,30 @@ def pass_at_k(samples: int, passed: int, k: int) -> float | None:
         return None
     if samples - passed < k:
         return 1.0
-    # The product form of 1 − C(m−c, k) / C(m, k): no huge binomials.
+    # The product form of 1 − C(m−c, k) / C(m, k) avoids huge binomials.
     return 1.0 - math.prod(1.0 - k / i for i in range(samples - passed + 1, samples + 1))
 
 
 def summarise(
     counts: Iterable[TaskCount], ks: Sequence[int], *, interval: float | None = None
 ) -> dict[int, PassEstimate]:
-    """Return the mean of the repositories' pass@k for every k, with an interval of this level if one is asked for."""
+    """Return the mean of the repositories' pass@k for every k, with a confidence interval of level ``interval``."""
     rows = list(counts)
     repositories: dict[str, list[TaskCount]] = defaultdict(list)
     for row in rows:
         repositories[row.repository].append(row)
     overall: dict[int, PassEstimate] = {}
     for k in ks:
-        each = [mean_over_tasks(group, k) for _, group in sorted(repositories.items())]
-        defined = [one.value for one in each if one.value is not None]
-        tasks = sum(one.tasks for one in each)
+        means = [mean_over_tasks(group, k) for _, group in sorted(repositories.items())]
+        defined = [one.value for one in means if one.value is not None]
+        tasks = sum(one.tasks for one in means)
         bounds = None if interval is None else interval_of(rows, k, level=interval)
         overall[k] = PassEstimate(k, _mean(defined), tasks, len(rows) - tasks, bounds)
     return overall
 
 
 def interval_of(counts: Iterable[TaskCount], k: int, *, level: float = LEVEL) -> Interval:
-    """Return the interval of the overall pass@k; tasks with fewer than k samples are left out."""
+    """Return the interval of the overall pass@k over the tasks with at least k samples."""
     shares = ((row, pass_at_k(row.samples, row.passed, k)) for row in counts)
     return share_interval(
         (Value(row.repository, row.file, share) for row, share in shares if share is not None), level=level
@@ -85,7 +85,7 @@ def interval_of(counts: Iterable[TaskCount], k: int, *, level: float = LEVEL) ->
 
 
 def mean_over_tasks(rows: Sequence[TaskCount], k: int) -> PassEstimate:
-    """Return the mean pass@k of some tasks, each with the same weight, without an interval."""
+    """Return the unweighted mean pass@k of tasks, without an interval."""
     values = [pass_at_k(row.samples, row.passed, k) for row in rows]
     defined = [value for value in values if value is not None]
     return PassEstimate(k, _mean(defined), len(defined), len(values) - len(defined))

@@ -1,11 +1,11 @@
-"""The evaluation prompt (the paper's in our own words, or a text of one's own), the same for every doc system.
+"""The evaluation prompt, the same for every doc system: the paper's content in our own words, or a user's own text.
 
-A context policy says which part of the file the evaluator sees besides the body that it has to write. It never changes once published; a changed one gets a new name. The context before the body always ends exactly
-where the body begins, so that the answer is a continuation.
+A context policy selects the part of the file that the evaluator sees. It never changes once published; a changed policy
+gets a new name. The context always ends exactly where the body begins, so that the answer is a continuation.
 
-- ``prefix-1``: the whole file up to the body, as in the paper, including the bodies of other functions before it.
-- ``signatures-1``: the file with the bodies of other functions replaced by ``...``; what follows the target is
-separate.
+- ``prefix-1``: the whole file up to the body, as in the paper, including the bodies of earlier functions.
+- ``signatures-1``: the file with the bodies of other functions replaced by ``...``; the part after the target is
+  separate.
 - ``tail-1``: imports and as many whole lines before the body as fit the window; omitted lines are counted.
 - ``function-1``: imports, the header lines of the enclosing classes and functions, and the function's own header.
 """
@@ -29,7 +29,7 @@ from workbench.repository.splicing import body_indent, lay_out_docstring, replac
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """The context shown: ``before`` ends where the body begins, ``after`` shows the rest of the file, if anything."""
+    """The part of the file in a prompt: ``before`` ends where the body begins, ``after`` is from the rest of the file."""
 
     before: str
     after: str = ""
@@ -42,10 +42,10 @@ def estimate_tokens(text: str) -> int:
 
 
 def build_context(source: bytes, function: Function, policy: str, budget: int | None = None) -> PromptContext:
-    """Return the context of ``function`` in ``source``, which already contains the docstring to be shown.
+    """Return the context of ``function`` in ``source``, which already has the docstring to show.
 
-    ``budget`` (tokens) is used by ``tail-1`` only; the other policies omit no lines and may exceed it. UsageError: no
-    such policy.
+    Only ``tail-1`` respects ``budget`` (tokens); the other policies omit no lines and may exceed it. UsageError: no such
+    policy.
     """
     if policy not in POLICIES:
         raise UsageError(f"There is no context policy {policy!r}; choose one of {', '.join(POLICIES)}.")
@@ -91,11 +91,11 @@ def _tail(source: bytes, function: Function, budget: int | None) -> PromptContex
     own = whole[len(head) :]
     lines = head.split("\n")[:-1]
     room = budget - estimate_tokens(imports) - estimate_tokens(own)
-    kept = len(lines)
-    while kept > 0 and (room := room - estimate_tokens(lines[kept - 1] + "\n")) >= 0:
-        kept -= 1
-    shown = "\n".join(lines[kept:])
-    return PromptContext(f"{imports}\n# … {kept} lines …\n{shown}\n{own}", omitted_lines=kept)
+    omitted = len(lines)
+    while omitted > 0 and (room := room - estimate_tokens(lines[omitted - 1] + "\n")) >= 0:
+        omitted -= 1
+    tail = "\n".join(lines[omitted:])
+    return PromptContext(f"{imports}\n# … {omitted} lines …\n{tail}\n{own}", omitted_lines=omitted)
 
 
 def _function_only(source: bytes, function: Function, _budget: int | None) -> PromptContext:
@@ -124,14 +124,14 @@ def _head_start(source: bytes, function: Function) -> int:
 
 def _imports(text: str) -> str:
     """Return the unindented import statements, including those that span several lines."""
-    kept: list[str] = []
-    taking = False
+    imports: list[str] = []
+    is_import = False
     for line in read_lines(text):
         if line.kind is LineKind.CODE:
-            taking = not line.indent and re.match(r"(?:import|from)\b", line.content) is not None
-        if taking and line.kind in (LineKind.CODE, LineKind.CONTINUATION):
-            kept.append(line.text.rstrip("\n"))
-    return "\n".join(kept)
+            is_import = not line.indent and re.match(r"(?:import|from)\b", line.content) is not None
+        if is_import and line.kind in (LineKind.CODE, LineKind.CONTINUATION):
+            imports.append(line.text.rstrip("\n"))
+    return "\n".join(imports)
 
 
 POLICIES: dict[str, Callable[[bytes, Function, int | None], PromptContext]] = {
@@ -145,7 +145,7 @@ DEFAULT_POLICY = "prefix-1"
 
 PROMPT_VERSION = "paper-content-1"
 SHORT_PROMPT = "short-1"
-DEFAULT_RESERVE = 4096  # tokens kept free for the answer
+DEFAULT_RESERVE = 4096  # tokens reserved for the answer
 
 _TASK = """\
 Below is the beginning of the Python file `{path}`. It ends with the {what} of `{name}`, whose body is missing.
@@ -160,7 +160,7 @@ Write the continuation: the body of `{name}` and nothing else.
 - Keep Python's indentation: the body's statements begin with {indent}.
 - Answer with exactly one Python code block.
 """
-# For very small models, which cannot follow a list of rules; results are not comparable with the paper's figures.
+# For very small models, which cannot follow a list of rules; the results are not comparable with the paper's.
 _SHORT_TASK = """\
 Complete the Python function `{name}`.
 
@@ -180,18 +180,18 @@ Further down, the file holds (bodies left out):
 
 
 PROMPTS = {PROMPT_VERSION: _TASK, SHORT_PROMPT: _SHORT_TASK}
-PLACES = ("path", "what", "name", "before", "after", "indent")
-"""What is put into a prompt's text where one of these names stands in braces; only ``{before}`` must be there."""
-_PLACE = re.compile(r"\{(" + "|".join(PLACES) + r")\}")
-_MOST_OF_A_PROMPT = 200_000  # bytes
+PLACEHOLDERS = ("path", "what", "name", "before", "after", "indent")
+"""Names in braces that a prompt's text may contain; only ``{before}`` is required."""
+_PLACEHOLDER = re.compile(r"\{(" + "|".join(PLACEHOLDERS) + r")\}")
+_MAX_PROMPT_BYTES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class OwnPrompt:
-    """A prompt from a user's file, with :data:`PLACES` in braces.
+    """A prompt from a user's file, with :data:`PLACEHOLDERS` in braces.
 
-    ``name`` is the file's name and the beginning of the SHA-256 of its text: ``mine.txt@3f2a9c1b04de``. It stands in
-    identities, so another text is another prompt.
+    ``name`` is the file's name and the beginning of the SHA-256 of its text: ``mine.txt@3f2a9c1b04de``. It is part of a
+    run's identity, so a changed text is a different prompt.
     """
 
     name: str
@@ -199,12 +199,12 @@ class OwnPrompt:
 
 
 def read_prompt(path: Path) -> OwnPrompt:
-    """Return the prompt in a file. UsageError: unreadable, too large, or without a place for the code."""
-    text = read_text(path, "The prompt file", most=_MOST_OF_A_PROMPT)
+    """Read a prompt from a file. UsageError: it is unreadable, too large, or lacks ``{before}``."""
+    text = read_text(path, "The prompt file", most=_MAX_PROMPT_BYTES)
     if "{before}" not in text:
         raise UsageError(
-            f"The prompt file {path.name} does not say where the code goes: write {{before}} there. It may also have "
-            f"{', '.join('{' + place + '}' for place in PLACES if place != 'before')}."
+            f"The prompt file {path.name} lacks the placeholder {{before}} for the code. Optional placeholders are "
+            f"{', '.join('{' + name + '}' for name in PLACEHOLDERS if name != 'before')}."
         )
     return OwnPrompt(f"{one_line(path.name, 60)}@{hashlib.sha256(text.encode('utf-8')).hexdigest()[:12]}", text)
 
@@ -217,11 +217,11 @@ class Prompt:
     context_policy: str
     prompt_version: str
     tokens_estimate: int  # conservative
-    overflow: int = 0  # tokens by which prompt and reserve exceed the window; 0 if it is unknown
-    omitted_lines: int = 0  # that ``tail-1`` left out
+    overflow: int = 0  # tokens by which prompt and reserve exceed the window; 0 if the window is unknown
+    omitted_lines: int = 0  # lines that ``tail-1`` left out
 
     def require_fit(self) -> Prompt:
-        """Return the prompt itself; ContextOverflow if it exceeds the window: nothing is ever truncated silently."""
+        """Return the prompt itself. ContextOverflow: it exceeds the window; prompts are never truncated silently."""
         if self.overflow:
             raise ContextOverflow(
                 f"The prompt of about {self.tokens_estimate:,} tokens exceeds the model's window by {self.overflow:,}; "
@@ -251,17 +251,18 @@ def build_prompt(
     window_tokens: int | None = None,
     reserve_tokens: int = DEFAULT_RESERVE,
 ) -> Prompt:
-    """Return the prompt that asks for the body of ``function`` documented by ``docstring``.
+    """Return the prompt for the body of ``function`` with the documentation ``docstring``.
 
-    ``policy`` is one of ``context.POLICIES``, ``version`` one of ``PROMPTS`` or the name of the prompt ``own``.
-    Docstrings of other functions are shown unchanged. ``reserve_tokens`` of the window stay free for the answer.
-    UsageError: no such policy or version.
+    ``policy`` is one of ``POLICIES``, ``version`` one of ``PROMPTS`` or the name of the user's prompt ``own``.
+    Docstrings of other functions are shown unchanged. UsageError: no such policy or version.
     """
     template = own or PROMPTS.get(version, "")
     if not template:
         raise UsageError(f"There is no prompt version {version!r}; choose one of {', '.join(PROMPTS)}, or a file.")
     documented, target = documented_source(source, function, docstring)
-    indent = _in_words(body_indent(source, function))
+    indent = body_indent(source, function)
+    tabs = set(indent) == {"\t"}
+    indent = f"{len(indent)} tab{'s' * (len(indent) > 1)}" if tabs else f"{len(indent.expandtabs(8))} spaces"
     budget = None
     if window_tokens is not None:
         frame = _render(template, function, "", "", indent, docstring)
@@ -282,11 +283,5 @@ def _render(template: str, function: Function, before: str, after: str, indent: 
         "after": _AFTER.format(after=after) if after.strip() else "",
         "indent": indent,
     }
-    # In one pass: the code may hold braces with the same names.
-    return _PLACE.sub(lambda place: values[place[1]], template)
-
-
-def _in_words(indent: str) -> str:
-    if set(indent) == {"\t"}:
-        return f"{len(indent)} tab{'s' * (len(indent) > 1)}"
-    return f"{len(indent.expandtabs(8))} spaces"
+    # In one pass, because the code may contain the same names in braces.
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], template)

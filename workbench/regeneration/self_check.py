@@ -1,4 +1,4 @@
-"""The self-check of a run: both controls on every task, and fast verdicts tested again on the cold route."""
+"""The self-check of a run: both controls on every task, and re-checks of fast verdicts on the cold route."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from workbench.session.sample_counts import FailedSelfCheck, SampleCount
 
 _MUST_PASS = {"reference": 1.0, "stub": 0.0}  # share of tasks on which each control must pass
 _SIGN = VERDICTS["failed"]
-_NAMED = 3  # tasks that a sentence names
+_MAX_NAMES = 3  # in a message
 
 
 @dataclass(frozen=True, slots=True)
 class ControlCounts:
-    """A control: it passed on ``passed`` of ``decided`` of ``tasks`` tasks; on ``errors`` it could not be tested."""
+    """The results of a control, as numbers of tasks."""
 
     name: str
-    expected: float
-    decided: int
+    expected: float  # share of tasks on which it must pass
+    decided: int  # with a verdict
     passed: int
     tasks: int
-    errors: int = 0
+    errors: int = 0  # on which it could not be tested
 
     @property
     def wrong(self) -> int:
@@ -39,7 +39,7 @@ class ControlCounts:
 
 @dataclass(frozen=True, slots=True)
 class RecheckCounts:
-    """Verdicts that were tested again on the cold route, and how many of them came out otherwise."""
+    """The number of verdicts tested again on the cold route, and of those that differed."""
 
     done: int = 0
     disagreeing: int = 0
@@ -47,20 +47,20 @@ class RecheckCounts:
 
 @dataclass(frozen=True, slots=True)
 class CheckProblem:
-    """A task on which a self-check failed: by a control, or by the cold re-check of a sample (from 0)."""
+    """A task on which a control or the cold re-check of a sample failed."""
 
     task: str
     name: str
-    check: str
+    check: str  # the control's name, or ``recheck``
     evaluator: str = ""
-    sample: int | None = None
-    untested: bool = False  # the control could not be tested at all
+    sample: int | None = None  # from 0
+    untested: bool = False  # the control could not be tested
     group: Group | None = None
 
     @property
     def sentence(self) -> str:
         if self.check == "recheck":
-            return "a cold re-check gave another verdict than the fast path"
+            return "a cold re-check gave a different verdict than the fast route"
         if self.untested:
             return f"the control {self.check} could not be tested"
         if self.check == "stub":
@@ -70,7 +70,7 @@ class CheckProblem:
 
 @dataclass(frozen=True, slots=True)
 class SelfCheck:
-    """Both controls, the re-checks, and the tasks on which one of them failed."""
+    """The results of both controls and of the re-checks, and the tasks on which one of them failed."""
 
     controls: tuple[ControlCounts, ...]
     rechecks: RecheckCounts
@@ -81,10 +81,7 @@ class SelfCheck:
         return bool(self.rechecks.disagreeing) or any(control.wrong or control.errors for control in self.controls)
 
     def banner(self, *, live: bool, named: bool = True) -> str:
-        """Return a line for each self-check that failed; while ``live``, what was not tested yet may still be.
-
-        ``named``: with the tasks.
-        """
+        """Return a line for each failed check, if ``named`` with the tasks; while ``live``, untested controls are pending."""
         found = self.problems if named else ()
         failed, untested = [], []
         for control in self.controls:
@@ -101,12 +98,12 @@ class SelfCheck:
         if self.rechecks.disagreeing:
             warnings.append(
                 f"{_SIGN} VERDICTS DISAGREE: {self.rechecks.disagreeing:,} of {plural(self.rechecks.done, 'cold re-check')}"
-                f" came out otherwise{_named(found, 'recheck')}" + (": the cold verdict counts" if found else "")
+                f" differ{'s' * (self.rechecks.disagreeing == 1)}{_named(found, 'recheck')}"
+                + (": the cold verdict counts" if found else "")
             )
         return "\n".join(warnings)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the self-check as JSON values; ``failed`` has a sentence for each failure."""
         failed = self.banner(live=False)
         return {
             "controls": {
@@ -124,15 +121,15 @@ class SelfCheck:
 
 
 def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[FailedSelfCheck] = ()) -> SelfCheck:
-    """Return the self-check of a run with so many tasks; ``counts`` include excluded tasks."""
+    """Return the self-check of a run with this number of tasks; ``counts`` include excluded tasks."""
     rows = list(counts)
     controls = []
     for name in CONTROLS:
-        # Only first samples, because a control may itself be the evaluator; an error is the sandbox's and does not count.
-        mine = [row for row in rows if row.group.evaluator == name and row.first]
-        if mine:
-            by = {kind: sum(row.count for row in mine if row.verdict == kind) for kind in ("", "passed", "error")}
-            decided = sum(row.count for row in mine) - by[""] - by["error"]
+        # Only first samples, because a control may itself be the evaluator. Errors of the sandbox are not verdicts.
+        samples = [row for row in rows if row.group.evaluator == name and row.first]
+        if samples:
+            by = {kind: sum(row.count for row in samples if row.verdict == kind) for kind in ("", "passed", "error")}
+            decided = sum(row.count for row in samples) - by[""] - by["error"]
             controls.append(ControlCounts(name, _MUST_PASS[name], decided, by["passed"], tasks, by["error"]))
     rechecks = RecheckCounts(sum(row.rechecked for row in rows), sum(row.disagreeing for row in rows))
     found = []
@@ -151,5 +148,5 @@ def _named(named: Sequence[CheckProblem], check: str) -> str:
     names = list(dict.fromkeys(one_line(problem.name, 40) for problem in named if problem.check == check))
     if not names:
         return ""
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return f" ({', '.join(names[:_NAMED])}{more})"
+    more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
+    return f" ({', '.join(names[:_MAX_NAMES])}{more})"

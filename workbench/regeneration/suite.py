@@ -1,8 +1,7 @@
-"""Run a repository's test suite three times: as given in a fresh interpreter, in random order, and traced.
+"""Run a repository's test suite three times: in its own order in a fresh interpreter, in random order, and traced.
 
-A test is stable if it passes in all three runs. One that passes only sometimes is quarantined, because verdicts based
-on it would be random. Test files that cannot be imported and tests that hang or kill the process are left out one by
-one.
+A test is stable if it passes in all three runs. A test that passes only sometimes is quarantined, because verdicts based
+on it would be random. Test files that cannot be imported and tests that hang or kill the process are excluded one by one.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ _TEST_LIKE = re.compile(r"tests?(?:[A-Z_].*|\d*|\w+)?\.py|.*Tests?\.py")
 
 
 def odd_test_files(root: Path) -> tuple[str, ...]:
-    """Return the files below ``root`` that contain tests but that pytest does not collect unless they are named.
+    """Return the files below ``root`` with tests that pytest collects only if their paths are passed explicitly.
 
-    Only if none that is named like a test file contains a test, every file with a ``unittest.TestCase`` is returned.
+    Files with a ``unittest.TestCase`` under any name are returned only if no file with a test-like name contains a test.
     """
     likely, others = [], []
     for path in sorted(root.rglob("*.py")):
@@ -61,7 +60,7 @@ def _is_test_case(node: ast.AST) -> bool:
     return any(name.endswith("TestCase") for name in names)
 
 
-#: Incremented whenever the stored form of a suite changes, so that older ones are run again.
+#: Incremented whenever the stored form of a suite changes, so that older results are discarded.
 SUITE_FORMAT = 2
 
 _MODULE = re.compile(r"No module named ['\"]?([\w.]+)")
@@ -69,18 +68,18 @@ _MODULE = re.compile(r"No module named ['\"]?([\w.]+)")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Limits used when building tasks; all but the last two are seconds."""
+    """Limits used when building tasks; all but the last two are in seconds."""
 
     slowest_tests: float = 10.0  # functions whose tests take longer are dropped, as in the paper
     suite_seconds: float = 900.0  # for the whole suite
     import_seconds: float = 120.0  # a suite that has not started its first test by then hangs at import
-    hang_seconds: float = 90.0  # a test that has been running so long at the time limit is left out
-    most_taken_out: int = 10  # tests left out before giving up on the suite
-    selection: str = "filtered"  # one of ``selections.SELECTIONS``
+    hang_seconds: float = 90.0  # a test that has been running this long at the time limit is excluded
+    most_taken_out: int = 10  # maximum number of excluded tests
+    selection: str = "filtered"  # one of ``tasks.SELECTIONS``
 
 
 class SuiteFailed(WorkbenchError):
-    """The repository's tests cannot be used at all; the message says why."""
+    """None of the repository's tests is usable; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +87,13 @@ class Suite:
     """The results of running the whole suite."""
 
     stable: tuple[str, ...]  # passed in every run, in pytest's order
-    unstable: Mapping[str, tuple[str, ...]]  # passed in some runs only: their outcome in each
-    failing: Mapping[str, str]  # never passed, with ``outcome: message``
-    taken_out: Mapping[str, str]  # hang or kill the process; later runs exclude them
-    not_collected: Mapping[str, str]  # files that cannot be imported; later runs exclude them
-    test_paths: tuple[str, ...]  # files that pytest does not collect by itself
-    seconds: Mapping[str, float]  # of each test, the maximum of the untraced runs
-    runs: tuple[float, ...]  # wall-clock seconds: as given, in random order, traced
+    unstable: Mapping[str, tuple[str, ...]]  # passed in some runs only; the outcome in each run
+    failing: Mapping[str, str]  # never passed; ``outcome: message``
+    taken_out: Mapping[str, str]  # tests that hang or kill the process, with the reason; later runs exclude them
+    not_collected: Mapping[str, str]  # files that cannot be imported, with the reason; later runs exclude them
+    test_paths: tuple[str, ...]  # files that pytest collects only if they are passed explicitly
+    seconds: Mapping[str, float]  # duration of each test, the maximum of the untraced runs
+    runs: tuple[float, ...]  # wall-clock seconds: in the suite's order, in random order, traced
     trace: Mapping[str, Any]  # contexts and lines; see ``workbench_runner.trace``
 
     @property
@@ -106,9 +105,9 @@ class Suite:
 async def run_suite(
     pool: Pool, limits: Limits, rules: Rules | None = None, on_progress: Callable[[str], None] = lambda line: None
 ) -> Suite:
-    """Run the whole suite three times: as given (cold), in random order, traced.
+    """Run the whole suite three times: cold in its own order, in random order, traced.
 
-    Afterwards the workers of ``pool`` use a workspace in which exactly the usable test files are collected.
+    Afterwards the workspace of ``pool``'s workers collects exactly the usable test files.
 
     Raises:
         SuiteFailed: There are no tests, they cannot be imported, or none passes in every run.
@@ -116,7 +115,8 @@ async def run_suite(
     """
     original = pool.workers[0].workspace
     runs = _Runs(pool, limits, rules or Rules(), on_progress)
-    suite = Suite((), {}, {}, {}, {}, (), {}, (), {})  # more is left out of it until its tests can be run
+    suite = Suite((), {}, {}, {}, {}, (), {}, (), {})
+    # Repeat with fewer files until pytest can collect the rest.
     while True:
         reports = await runs.three()
         first = reports[0]
@@ -125,16 +125,16 @@ async def run_suite(
         broken = {path: why for path, why in _not_imported(first).items() if path not in suite.not_collected}
         if broken:
             suite = replace(suite, not_collected={**suite.not_collected, **broken})
-            on_progress(f"left out, for they cannot be imported: {', '.join(broken)}")
+            on_progress(f"excluding files that cannot be imported: {', '.join(broken)}")
         elif _found_nothing(first) and not suite.test_paths:
             found = await asyncio.to_thread(odd_test_files, original.root)
             suite = replace(suite, test_paths=tuple(path for path in found if path not in suite.not_collected))
             if not suite.test_paths:
                 break
-            on_progress(f"tests under names that pytest does not look for: {', '.join(suite.test_paths)}")
+            on_progress(f"adding test files whose names pytest does not collect: {', '.join(suite.test_paths)}")
         else:
             break
-        await _show(pool, usable(original, suite.not_collected, suite.test_paths))
+        await _set_workspace(pool, usable(original, suite.not_collected, suite.test_paths))
     outcomes = [{test.id: test for test in report.tests} for report in reports]
     stable: list[str] = []
     unstable: dict[str, tuple[str, ...]] = {}
@@ -148,12 +148,12 @@ async def run_suite(
         elif "passed" in seen:
             unstable[test] = seen
         else:
-            bad = next(run[test] for run in outcomes if test in run)
-            failing[test] = f"{bad.outcome}: {bad.message}"
+            result = next(run[test] for run in outcomes if test in run)
+            failing[test] = f"{result.outcome}: {result.message}"
     ended = next((each for each in reports if each.verdict in (Verdict.TIMEOUT, Verdict.CRASHED)), None)
     if not stable or ended is not None:
         report = ended or first
-        why = await asyncio.to_thread(lambda: with_file(refusal(report.stderr), original.root))
+        why = await asyncio.to_thread(lambda: with_file(collection_error(report.stderr), original.root))
         raise SuiteFailed(_why_unusable(report, why, failing, unstable, runs.taken_out, suite.not_collected))
     return replace(
         suite,
@@ -174,20 +174,20 @@ class _Runs:
         self._limits = limits
         self._rules = rules
         self._on_progress = on_progress
-        # Without namespaces two runs would share ports, the temporary folder and the home folder.
-        apart = pool.workers[0].backend.guarantees().isolated
-        self._room = asyncio.Semaphore(len(pool.workers) if apart else 1)
+        # Without namespaces concurrent runs would share ports, the temporary folder and the home folder.
+        isolated = pool.workers[0].backend.guarantees().isolated
+        self._slots = asyncio.Semaphore(len(pool.workers) if isolated else 1)
 
     async def three(self) -> list[Report]:
-        """Return the reports of the three runs, or only of the first one if none of its tests passes."""
+        """Return the reports of the three runs, or only the first one if none of its tests passes."""
         jobs = {
-            "as given": Job("suite as given", route=Route.COLD),
+            "in its own order": Job("suite in its own order", route=Route.COLD),
             "traced": Job("suite traced", trace=True, trace_tests=self._rules.selection == "published"),
             "in random order": Job("suite in random order", order="random:1"),
         }
         tasks = {name: asyncio.create_task(self._one(name, job)) for name, job in jobs.items()}
         try:
-            first = await tasks["as given"]
+            first = await tasks["in its own order"]
             if not any(test.outcome == "passed" for test in first.tests):
                 return [first]
             return [first, await tasks["in random order"], await tasks["traced"]]
@@ -197,15 +197,15 @@ class _Runs:
             await asyncio.gather(*tasks.values(), return_exceptions=True)
 
     async def _one(self, name: str, job: Job) -> Report:
-        async with self._room:
+        async with self._slots:
             self._on_progress(f"running the suite {name}")
             return await self._whole(job)
 
     async def _whole(self, job: Job) -> Report:
-        """Run the suite to its end, leaving out tests that hang or kill the process, one after the other.
+        """Run the suite to its end, excluding tests that hang or kill the process one after the other.
 
-        The first try has a short time limit: a suite that has not reached its first test by then hangs at import, and a
-        test that has been running for most of that time hangs.
+        The first attempt has a short time limit: a suite that has not reached its first test by then hangs at import, and
+        a test that has been running for most of that time hangs.
         """
         seconds = min(self._limits.seconds, self._rules.import_seconds)
         while True:
@@ -221,12 +221,12 @@ class _Runs:
             if report.verdict is Verdict.TIMEOUT and running_for < self._rules.hang_seconds:
                 if seconds >= self._limits.seconds:
                     return report
-                seconds = self._limits.seconds  # probably just a long suite
+                seconds = self._limits.seconds  # probably a long suite without a hanging test
                 continue
             self.taken_out.setdefault(culprit, report.detail)
 
 
-async def _show(pool: Pool, workspace: Workspace) -> None:
+async def _set_workspace(pool: Pool, workspace: Workspace) -> None:
     for worker in pool.workers:
         await worker.close()
         worker.workspace = workspace
@@ -250,77 +250,77 @@ def _not_imported(report: Report) -> dict[str, str]:
 
 def _why_unusable(
     report: Report,
-    refused: str,
+    cause: str,
     failing: Mapping[str, str],
     unstable: Mapping[str, tuple[str, ...]],
     taken_out: Mapping[str, str],
     not_collected: Mapping[str, str],
 ) -> str:
-    detail = _with_cause(report, refused)
+    detail = _with_cause(report, cause)
     if report.verdict is Verdict.TIMEOUT and not report.running and not report.tests:
-        place = hang_location(report.stderr)
-        at = f" at {place}," if place else ""
-        return f"The repository hangs{at} while it is imported or its tests are collected, so that no test can be run."
+        location = hang_location(report.stderr)
+        at = f" at {location}" if location else ""
+        return f"The repository hangs{at} while its tests are imported or collected, so no test can run."
     if report.verdict is Verdict.TIMEOUT:
         return f"The repository's test suite did not finish: {detail}."
     if report.reason is Reason.WRONG_COPY:
         return report.detail
-    if detail == refused:
-        return _refused(refused)
+    if detail == cause:
+        return f"pytest cannot run the repository's tests: {cause}."
     if report.verdict is Verdict.CRASHED:
-        even = f", even without the {len(taken_out)} tests that hang or end it" if taken_out else ""
+        even = f", even without the {len(taken_out)} tests that hang or kill the process" if taken_out else ""
         return f"The repository's test suite does not run{even}: {detail}."
     if taken_out and not failing and not unstable:
         return f"Every test of the repository hangs or kills its process; the first is {next(iter(taken_out))}."
     if not failing and not unstable:
-        return _why_none_found(report, refused, not_collected)
+        return _why_none_found(report, cause, not_collected)
     if not failing:
-        return f"None of the repository's {len(unstable)} passing tests passes every time; {next(iter(unstable))} does not."
+        return f"All {len(unstable)} passing tests of the repository are unstable, such as {next(iter(unstable))}."
     test, why = next(iter(failing.items()))
     online = sum(needs_network(reason) for reason in failing.values())
     if online == len(failing):
-        return f"All {len(failing)} tests of the repository need the network, which a sandbox has not; {test} {why}"
+        return (
+            f"All {len(failing)} tests of the repository need the network, which a sandbox does not have; {test} {why}"
+        )
     return f"None of the repository's {len(failing)} tests passes; {test} {why}"
 
 
-def _refused(why: str) -> str:
-    return f"pytest does not run the repository's tests: {why}."
-
-
-def _with_cause(report: Report, refused: str) -> str:
+def _with_cause(report: Report, pytest_reason: str) -> str:
     """Return a report's detail without its full stop, with Python's or pytest's final message."""
     detail, internal = report.detail.rstrip("."), "pytest stopped with an internal error: "
     cause = crash_reason(report.stderr)
     if not cause and not report.tests and not report.running:
-        cause = refused
-        if report.reason is Reason.EARLY_EXIT and has_traceback(report.stderr) and not detail.startswith(internal):
+        cause = pytest_reason
+        has_traceback = "Traceback (most recent call last)" in report.stderr
+        exited = collection_error(report.stderr).startswith("SystemExit")
+        if report.reason is Reason.EARLY_EXIT and has_traceback and not exited and not detail.startswith(internal):
             return cause
     if detail.startswith(internal):
         return internal + (cause or detail.removeprefix(internal))
     return f"{detail}: {cause}" if cause and report.verdict is Verdict.CRASHED else detail
 
 
-def _why_none_found(report: Report, refused: str, not_collected: Mapping[str, str]) -> str:
+def _why_none_found(report: Report, cause: str, not_collected: Mapping[str, str]) -> str:
     broken = [f"{path}: {why}" for path, why in not_collected.items()] or list(report.notes)
     broken = [plain(line) for line in broken]
     if broken and broken[0].startswith((".: ", ": ")):  # the repository's own folder
-        return _refused(broken[0].partition(": ")[2].rstrip("."))
+        return f"pytest cannot run the repository's tests: {broken[0].partition(': ')[2].rstrip('.')}."
     if broken:
         missing = _MODULE.search(broken[0])
         hint = (
-            f" {missing[1].partition('.')[0]} is not among the declared dependencies; install = […] in a case.toml adds it."
+            f" {missing[1].partition('.')[0]} is not a declared dependency; add it with install = […] in a case.toml."
             if missing
             else ""
         )
         return f"The repository's tests cannot be imported: {broken[0]}{'.' if hint else ''}{hint}"
     if not _found_nothing(report):
-        if not refused:
-            return "pytest refuses the repository's configuration, or its conftest.py cannot be imported, and says no more."
-        return _refused(refused)
+        if not cause:
+            return "pytest rejects the repository's configuration or conftest.py without a message."
+        return f"pytest cannot run the repository's tests: {cause}."
     return "The repository has no tests that pytest finds."
 
 
-_LONGEST = 300
+_MAX_REASON_LENGTH = 300
 
 _FRAME = re.compile(r"""^\s*File "(?P<path>[^"]+)", line (?P<line>\d+)""")
 _BRIEF_FRAME = re.compile(r"^(?P<path>[^\s:]+\.py):(?P<line>\d+): in ")
@@ -330,7 +330,7 @@ _HANG = re.compile(r"^Timeout \(\d+:\d+:\d+(?:\.\d+)?\)!$")
 _DECORATION = re.compile(r"^(INTERNALERROR> ?|E  +)")
 _NOT_OURS = re.compile(r"^(/|<)|site-packages/")
 
-#: The private modules in which pytest defines its exceptions, which only clutter messages.
+#: The private modules of pytest's exceptions, which only clutter messages.
 _PRIVATE_NAMES = re.compile(r"(?:\b_pytest|\bpluggy)\.(?:\w+\.)+(?=[A-Z])")
 
 _NAMES_A_FILE = re.compile(r"\.(?:py|ini|toml|cfg)\b")
@@ -340,20 +340,16 @@ _PLUGIN = re.compile(r'Error importing plugin "(?P<name>[^"]+)"')
 _NOISE = ("mainloop: caught unexpected SystemExit!",)
 
 
-def refusal(stderr: str) -> str:
-    """Return why pytest does not run a repository's tests by its standard error, without a full stop; "" if unknown."""
+def collection_error(stderr: str) -> str:
+    """Extract from pytest's standard error why it did not run any test, without a full stop; "" if unknown."""
     lines = [plain(line.rstrip()) for line in clean(stderr).splitlines()]
     lines = [line for line in lines if line.strip() and line not in _NOISE]
     reason = _fatal(lines) or _conftest(lines) or _usage(lines) or _raised(lines) or (lines[-1] if lines else "")
-    return one_line(reason, _LONGEST).rstrip(". ")
+    return one_line(reason, _MAX_REASON_LENGTH).rstrip(". ")
 
 
 def plain(text: str) -> str:
     return _PRIVATE_NAMES.sub("", text)
-
-
-def has_traceback(stderr: str) -> bool:
-    return "Traceback (most recent call last)" in stderr and not refusal(stderr).startswith("SystemExit")
 
 
 def with_file(reason: str, root: Path) -> str:
@@ -368,60 +364,60 @@ def with_file(reason: str, root: Path) -> str:
 
 
 def crash_reason(stderr: str) -> str:
-    """Return Python's message about a fatal signal, with the place in the repository; "" if there is none."""
+    """Return Python's message on a fatal signal, with the location in the repository; "" if there is none."""
     return _fatal([line.rstrip() for line in clean(stderr).splitlines()])
 
 
 def hang_location(stderr: str) -> str:
-    """Return the file and line in the repository at which it hangs (the innermost frame), "" if unknown."""
+    """Return the innermost file and line of the repository in a dump of hanging threads, "" if unknown."""
     lines = clean(stderr).splitlines()
-    begins = [number for number, line in enumerate(lines) if _HANG.match(line)]
+    starts = [number for number, line in enumerate(lines) if _HANG.match(line)]
     # The main thread is listed last; other threads may be waiting in third-party code.
-    return _place(lines[begins[-1] :], innermost_first=True) if begins else ""
+    return _location(lines[starts[-1] :], innermost_first=True) if starts else ""
 
 
 def _fatal(lines: list[str]) -> str:
     for number, line in enumerate(lines):
         if found := _FATAL.match(line):
-            return _with_place(found["what"], _place(lines[number:], innermost_first=True))
+            return _with_location(found["what"], _location(lines[number:], innermost_first=True))
     return ""
 
 
 def _conftest(lines: list[str]) -> str:
-    """Return the error of a conftest.py that cannot be imported, and its origin if that is another file."""
+    """Return the error of a conftest.py that cannot be imported, with the location if that is another file."""
     for number, line in enumerate(lines):
         if found := _CONFTEST.match(line):
             reasons = [_DECORATION.sub("", each).strip() for each in lines[number + 1 :] if each.startswith("E  ")]
             reason = reasons[-1] if reasons else lines[-1].strip()
-            place = _place(lines[number + 1 :], innermost_first=False)
-            return f"{found['path']} cannot be imported: {_with_place(reason, place)}"
+            location = _location(lines[number + 1 :], innermost_first=False)
+            return f"{found['path']} cannot be imported: {_with_location(reason, location)}"
     return ""
 
 
 def _usage(lines: list[str]) -> str:
-    """Return pytest's message about an invalid option or setting, adding the file if the message names none."""
-    begins = [number for number, line in enumerate(lines) if line.startswith("ERROR: ")]
-    if not begins:
+    """Return pytest's message on an invalid option or setting, adding the file if the message names none."""
+    starts = [number for number, line in enumerate(lines) if line.startswith("ERROR: ")]
+    if not starts:
         return ""
-    message = [line.removeprefix("ERROR: ").strip() for line in lines[begins[-1] :]]
+    message = [line.removeprefix("ERROR: ").strip() for line in lines[starts[-1] :]]
     files = [line.removeprefix("inifile:").strip() for line in message if line.startswith("inifile:")]
     message = [line for line in message if not line.startswith(("inifile:", "rootdir:"))]
     wrong = [line.partition(": error: ")[2] for line in message if ": error: " in line]
-    return _with_place(wrong[-1] if wrong else message[0], next((file for file in files if file != "None"), ""))
+    return _with_location(wrong[-1] if wrong else message[0], next((file for file in files if file != "None"), ""))
 
 
 def _raised(lines: list[str]) -> str:
-    """Return the (possibly multi-line) message of an uncaught exception, and the last repository file in its traceback."""
+    """Return the message of an uncaught exception with the last repository file in its traceback."""
     plain = [re.sub(r"^INTERNALERROR> ?", "", line) for line in lines]
     frames = [number for number, line in enumerate(plain) if _FRAME.match(line)]
     if not frames:
         return ""
     after = [line for line in plain[frames[-1] + 1 :] if line.strip()]
     message = [line.strip() for line in after if not line.startswith("  ")]
-    return _with_place(" ".join(message), _place(plain, innermost_first=False)) if message else ""
+    return _with_location(" ".join(message), _location(plain, innermost_first=False)) if message else ""
 
 
-def _place(lines: list[str], *, innermost_first: bool) -> str:
+def _location(lines: list[str], *, innermost_first: bool) -> str:
     found = []
     for line in lines:
         frame = _FRAME.match(_DECORATION.sub("", line)) or _BRIEF_FRAME.match(line)
@@ -430,6 +426,6 @@ def _place(lines: list[str], *, innermost_first: bool) -> str:
     return "" if not found else found[0] if innermost_first else found[-1]
 
 
-def _with_place(reason: str, place: str) -> str:
+def _with_location(reason: str, location: str) -> str:
     reason = reason.strip().rstrip(".")
-    return f"{reason} ({place})" if place and place not in reason else reason
+    return f"{reason} ({location})" if location and location not in reason else reason

@@ -1,10 +1,10 @@
 """Tasks: functions whose tests fail with a stub and pass with the original body.
 
 For every dropped function the stage and the reason are recorded; the stages refine those of the paper's Table 2. The
-selection ``published`` reproduces that table: functions with at least one test that passes with the original and reaches
-them, files below a folder ``tests/`` left out, no docstring needed, and no stub filter, although the text describes
-one. Test functions elsewhere are among them. The paper's collector misses functions within ``if``, ``for``, ``try`` or
-``with``, asynchronous ones, and those that only parametrised tests reach.
+selection ``published`` reproduces that table: functions that a passing test reaches, without files below a folder
+``tests/``, with or without docstring, and without the stub filter, although the paper's text describes one. Test
+functions in other folders are included. The paper's collector misses functions within ``if``, ``for``, ``try`` or
+``with``, asynchronous functions, and functions that only parametrised tests reach.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DEFAULTS = {
 
 
 def minimal_stub(function: Function) -> str:
-    """Return the smallest body: ``pass`` or, for a generator, a body that yields nothing."""
+    """Return ``pass`` or, for a generator, a body that yields nothing."""
     return "return\nyield" if function.is_generator else "pass"
 
 
@@ -65,12 +65,12 @@ def default_value(annotation: str | None) -> str | None:
         r"(?:typing\.)?(Union|Optional|Annotated|Final|ClassVar|Awaitable|Coroutine)\[(.*)\]\Z", text, re.S
     )
     if wrapper:
-        inside = _split(wrapper[2], ",")
+        arguments = _split(wrapper[2], ",")
         if wrapper[1] == "Optional":
             return "None"
         if wrapper[1] == "Coroutine":
-            return default_value(inside[-1])
-        members = inside if wrapper[1] == "Union" else inside[:1]
+            return default_value(arguments[-1])
+        members = arguments if wrapper[1] == "Union" else arguments[:1]
     if len(members) > 1 or wrapper:
         if any(member in ("None", "NoneType") for member in members):
             return "None"
@@ -116,21 +116,21 @@ class Task:
     id: str  # ``path::qualified_name``, with ``#n`` from the second definition of the name on
     path: str  # POSIX, relative to the repository
     qualified_name: str
-    occurrence: int  # which of that name in the file, from 1
+    occurrence: int  # position among the file's definitions of that name, from 1
     kind: str  # ``function``, ``method`` or ``nested``
     signature: str  # the header as one line
     start_line: int  # of ``def``, from 1
     end_line: int  # last line of the body
     tests: tuple[str, ...]  # T_i, node ids in pytest's order
     statements: int  # executable lines of the body
-    covered: int  # of these, by T_i
-    seconds: float  # of T_i with the original body, including setup and teardown
-    import_time: bool  # the body also runs at import (a fast path must not patch it)
-    body: str  # exactly the text that a splice replaces
+    covered: int  # statements that T_i executes
+    seconds: float  # duration of T_i with the original body, including setup and teardown
+    import_time: bool  # the body also runs at import, so the fast route must not patch it
+    body: str  # exactly the text that ``splice`` replaces
     docstring: str | None
     source_sha256: str  # of the file
     branches: int = 0  # in the body (an ``if`` has two)
-    branches_covered: int = 0  # by T_i
+    branches_covered: int = 0  # branches that T_i takes
     unstable: tuple[str, ...] = ()  # quarantined tests that execute the function
 
     @property
@@ -164,9 +164,9 @@ class BuildProgress:
     stage: str  # ``suite``, ``functions``, ``original``, ``stub`` or ``done``
     done: int  # functions decided so far
     total: int  # functions to decide; 0 while unknown
-    text: str  # what happened, as one line
-    task: Task | None = None  # found in this step
-    dropped: Dropped | None = None  # in this step
+    text: str  # one line
+    task: Task | None = None  # the task found in this step
+    dropped: Dropped | None = None  # the function dropped in this step
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,32 +177,32 @@ class TaskSet:
     dropped: tuple[Dropped, ...]
     stages: Mapping[str, int]  # functions left after each stage, as in Table 2
     stable: int  # number of tests that passed in every run
-    unstable: Mapping[str, tuple[str, ...]]  # passed in some runs only, with their outcomes
-    failing: Mapping[str, str]  # never passed, with the reason
-    taken_out: Mapping[str, str]  # hang or kill the process, with the reason
-    suite_seconds: tuple[float, ...]  # wall-clock: as given, in random order, traced
-    backend: str  # the sandbox's name
-    environment: str  # its digest
+    unstable: Mapping[str, tuple[str, ...]]  # tests that passed in some runs only, with their outcomes
+    failing: Mapping[str, str]  # tests that never passed, with the reason
+    taken_out: Mapping[str, str]  # tests that hang or kill the process, with the reason
+    suite_seconds: tuple[float, ...]  # wall-clock: in the suite's order, in random order, traced
+    backend: str  # name of the sandbox
+    environment: str  # digest of the environment
     stub: str = STUB_VERSION  # version of the stubs
     not_collected: Mapping[str, str] = field(default_factory=dict)  # files that cannot be imported, with the reason
-    test_paths: tuple[str, ...] = ()  # files with names that pytest does not collect
+    test_paths: tuple[str, ...] = ()  # test files whose names pytest does not collect
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of functions and tests left after each stage; only with the selection ``published`` those of Table 2.
+        """Numbers of functions left after each stage, and of tests; comparable with Table 2 for ``published`` only.
 
         ``n_candidates`` functions outside tests; ``n_with_body`` of them parse and have more than a stub; ``n_traced``
         are executed by a stable test; ``n_in_time`` by stable tests within the time limit; ``n_reference`` pass these
-        tests alone; ``n_tasks`` fail them with every stub; ``n_documented`` of these have a docstring.
+        tests in isolation; ``n_tasks`` fail them with every stub; ``n_documented`` of these have a docstring.
         """
-        left = len(self.tasks) + len(self.dropped)
-        gone = Counter(entry.stage for entry in self.dropped)
-        counts = {"n_candidates": left}
+        remaining = len(self.tasks) + len(self.dropped)
+        dropped = Counter(entry.stage for entry in self.dropped)
+        counts = {"n_candidates": remaining}
         names = {"body": "n_with_body", "trace": "n_traced", "time": "n_in_time", "original": "n_reference"}
         for stage in STAGES:
-            left -= gone[stage]
+            remaining -= dropped[stage]
             if stage in names:
-                counts[names[stage]] = left
+                counts[names[stage]] = remaining
         counts |= {"n_tasks": len(self.tasks), "n_documented": sum(task.docstring is not None for task in self.tasks)}
         skipped = sum(is_skipped(why) for why in self.failing.values())
         tests = {
@@ -216,7 +216,7 @@ class TaskSet:
 
     @property
     def quarantined(self) -> str:
-        """A short description of the tests excluded from all verdicts; empty if every test is usable."""
+        """A description of the tests excluded from all verdicts; "" if every test is usable."""
         return ", ".join(not_used(self.unstable, self.failing, self.taken_out, self.not_collected))
 
     def workspace(self, workspace: Workspace) -> Workspace:
@@ -224,7 +224,7 @@ class TaskSet:
 
 
 def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, bytes]]:
-    """Return each task with its function and its file. Raises WorkbenchError: the tasks were built from other files."""
+    """Return each task with its function and its file. WorkbenchError: a file has changed since the build."""
     files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
     found = []
     for task in tasks:
@@ -240,7 +240,6 @@ def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, byt
 
 
 def is_skipped(why: str) -> bool:
-    """Return whether a test that never passed was skipped or expected to fail."""
     return why.startswith(("skipped:", "xfailed:", "xpassed:"))
 
 
@@ -255,7 +254,7 @@ def not_used(
     online = sum(map(needs_network, failing.values()))
     parts = (
         (len(unstable), "unstable", ""),
-        (len(failing) - skipped, "failing", f" ({online} for want of a network)" if online else ""),
+        (len(failing) - skipped, "failing", f" ({online} need the network)" if online else ""),
         (skipped, "skipped", ""),
         (len(taken_out), "hanging or fatal", ""),
         (len(not_collected), "test files that cannot be imported", ""),
@@ -264,7 +263,7 @@ def not_used(
 
 
 def usable(workspace: Workspace, not_collected: Iterable[str], test_paths: tuple[str, ...]) -> Workspace:
-    """Return ``workspace`` without test files that cannot be imported, and with those that must be named explicitly."""
+    """Return ``workspace`` without test files that cannot be imported, with those to be passed explicitly."""
     ignored = tuple(f"--ignore={path}" for path in not_collected)
     return replace(
         workspace, pytest_args=(*workspace.pytest_args, *ignored), test_paths=test_paths or workspace.test_paths
@@ -275,7 +274,7 @@ SELECTIONS = ("filtered", "published")
 
 
 def parse_selection(text: str) -> str:
-    """Return the selection with this name, ``filtered`` for "". UsageError: there is none."""
+    """Return the selection with this name, ``filtered`` for "". UsageError: there is no such selection."""
     selection = text.strip() or SELECTIONS[0]
     if selection not in SELECTIONS:
         raise UsageError(f"There is no selection {text!r}; choose {' or '.join(SELECTIONS)}.")
@@ -283,21 +282,21 @@ def parse_selection(text: str) -> str:
 
 
 def is_published_file(path: PurePosixPath) -> bool:
-    """Return whether a file lies below no folder called ``tests``."""
+    """Whether no parent folder is named ``tests``."""
     return "tests" not in path.parts[:-1]
 
 
-@functools.lru_cache(maxsize=1)  # functions come file by file
+@functools.lru_cache(maxsize=1)  # callers go through the functions file by file
 def missed_lines(source: bytes) -> frozenset[int]:
-    """Return the lines of ``def`` of functions within a compound statement; none of a file that does not parse."""
+    """Return the lines of ``def`` of functions within a compound statement; empty if the file does not parse."""
     try:
         tree = python_syntax.parse(source)
     except python_syntax.UNREADABLE:
         return frozenset()
     found: set[int] = set()
-    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
-    while waiting:
-        node, within = waiting.pop()
+    pending: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while pending:
+        node, within = pending.pop()
         for child in ast.iter_child_nodes(node):
             is_definition = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
             if within and isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -305,17 +304,17 @@ def missed_lines(source: bytes) -> frozenset[int]:
             compound = isinstance(
                 child, ast.If | ast.For | ast.While | ast.Try | ast.With | ast.AsyncFor | ast.AsyncWith
             )
-            # Within a definition the count begins anew.
-            waiting.append((child, compound or (within and not is_definition)))
+            # A definition's own statements are not within the compound statement around it.
+            pending.append((child, compound or (within and not is_definition)))
     return frozenset(found)
 
 
 def why_not_published(function: Function, tests: Sequence[str], missed: frozenset[int]) -> str:
-    """Return why the published counts lack a function that tests reach, "" if they have it."""
+    """Return why the published counts exclude a function that tests reach, "" if they include it."""
     if function.is_async:
-        return "It is asynchronous, which the published counts leave out."
+        return "It is asynchronous, which the published counts exclude."
     if function.start_line in missed:
-        return "It is defined within a compound statement, which the published counts leave out."
+        return "It is defined within a compound statement, which the published counts exclude."
     if all("[" in test for test in tests):
-        return "Only parametrised tests reach it, which the published counts leave out."
+        return "Only parametrised tests reach it, which the published counts exclude."
     return ""

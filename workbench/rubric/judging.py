@@ -16,7 +16,7 @@ from workbench.session.judges import OFFLINE, RULE
 
 if TYPE_CHECKING:
     from workbench.catalog import Facts
-    from workbench.models.types import Asker
+    from workbench.models.types import ModelClient
     from workbench.repository import View
 import json
 import statistics
@@ -27,7 +27,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.base.task_groups import task_group
 from workbench.base.text import sound
 from workbench.models.questions import ask, fenced, object_schema
-from workbench.models.types import Asker, Message, Request, Sampling
+from workbench.models.types import Message, ModelClient, Request, Sampling
 
 if TYPE_CHECKING:
     from workbench.catalog import Facts
@@ -145,7 +145,7 @@ def parse_judge(text: str) -> JudgeName:
 
 
 def make_judge(
-    name: str, asker: Asker | None, *, repeats: int = 1, scope: str = "", folders: Sequence[str] = ()
+    name: str, asker: ModelClient | None, *, repeats: int = 1, scope: str = "", folders: Sequence[str] = ()
 ) -> Judge:
     """Return a judge by its name; only ``offline`` and classes that take no ``asker`` can do without one.
 
@@ -349,7 +349,7 @@ class LLMJudge:
     """
 
     def __init__(
-        self, gateway: Asker, model: str, *, sampling: Sampling | None = None, repeats: int = 1, scope: str = ""
+        self, gateway: ModelClient, model: str, *, sampling: Sampling | None = None, repeats: int = 1, scope: str = ""
     ) -> None:
         if repeats < 1:
             raise ValueError("repeats must be at least 1")

@@ -1,6 +1,6 @@
-"""A2A, in either version of the protocol: agents of other people, and ours for them.
+"""A2A in both protocol versions: a client for remote agents, and servers for agents and assessments.
 
-``agent`` is an agent of other people as a run sees it, over ``peer``, a conversation; its ``card`` says what it is.
-``served_agent`` and ``assessor`` listen for others: on loopback only, unless a token is given that every request must
-carry. The package ``a2a-sdk`` (extra ``a2a``) is imported only when an agent is asked or served.
+``agent`` runs a remote agent through ``peer``, a conversation over ``wire``; ``card`` reads its agent card.
+``served_agent`` and ``assessor`` are the servers. They listen on loopback only, unless a token is set that every request
+must carry. The package ``a2a-sdk`` (extra ``a2a``) is imported only for a remote agent or a server.
 """

@@ -1,6 +1,6 @@
-"""An agent of other people over A2A: its server answers, and our tools read for it.
+"""A remote agent over A2A: its server answers, and the workbench runs its tool calls.
 
-Nothing of HTTP is imported here: the app, which asks for a card, has it read in a process of its own.
+This module imports no HTTP client: cards are fetched in a subprocess, to keep the imports out of the app.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from workbench.base.reasons import last_words
 from workbench.models.types import CallLog, Message
 
 if TYPE_CHECKING:
-    from workbench.interop.a2a.peer import PeerAsker
+    from workbench.interop.a2a.peer import PeerClient
 
 _NEEDED = ("a2a", "starlette", "sse_starlette", "uvicorn")
-_PATIENCE = 60.0  # seconds, of which the server has a third
+_CARD_TIMEOUT = 60.0  # seconds for the subprocess; the server has a third of it
 
 
 class RemoteAgent:
-    """Sends the task, runs the tools that the agent calls, and sends it their results, until it submits."""
+    """Sends the task and the results of the agent's tool calls until it submits."""
 
     name = "a2a"
 
     async def document(self, context: AgentContext) -> Submission:
         """Return the submission; an empty, unparsed one if the agent never submitted."""
-        # It has a system prompt of its own: AEO-Bench sends none.
+        # The remote agent has its own system prompt; AEO-Bench sends none.
         first = first_message(context.assignment.name, context.assignment.description)
         conversation = Conversation([Message("user", first)], PEER_CLOSINGS)
         try:
@@ -45,40 +45,40 @@ class RemoteAgent:
         except OutOfSteps:
             return Submission()
 
-    def asker(self, log: CallLog, seconds: float) -> PeerAsker:
-        """Return what answers the agent's requests: the agent itself, within so many seconds a message."""
-        from workbench.interop.a2a.peer import PeerAsker, PeerLimits
+    def model_client(self, log: CallLog, seconds: float) -> PeerClient:
+        """Return the client that sends messages to the agent, each limited to ``seconds``."""
+        from workbench.interop.a2a.peer import PeerClient, PeerLimits
 
         check_installed()
-        return PeerAsker(self.name, log, PeerLimits(seconds))
+        return PeerClient(self.name, log, PeerLimits(seconds))
 
     def card(self) -> tuple[str, str]:
-        """Return what stands for the agent as the model of its trials, and a line about it, from its card.
+        """Fetch the card; return the model name of the agent's trials and a one-line summary.
 
-        WorkbenchError: the extra is missing, or no agent is there.
+        WorkbenchError: the extra is missing, or the address has no agent.
         """
         check_installed()
         address = address_of(self.name)
         command = [sys.executable, "-m", "workbench.interop.a2a.agent", address]
         try:
             done = subprocess.run(
-                command, capture_output=True, timeout=_PATIENCE, check=False, stdin=subprocess.DEVNULL
+                command, capture_output=True, timeout=_CARD_TIMEOUT, check=False, stdin=subprocess.DEVNULL
             )
         except subprocess.TimeoutExpired:
-            raise WorkbenchError(f"The agent at {address} did not send its card within {_PATIENCE:g} s.") from None
+            raise WorkbenchError(f"The agent at {address} did not send its card within {_CARD_TIMEOUT:g} s.") from None
         try:
             answer = json.loads(done.stdout.decode().splitlines()[-1])
-            problem, model, words = (str(answer[name]) for name in ("problem", "model", "words"))
+            problem, model, summary = (str(answer[name]) for name in ("problem", "model", "summary"))
         except (ValueError, IndexError, KeyError, TypeError):
-            said = last_words(done.stderr.decode("utf-8", "replace")) or f"exit status {done.returncode}"
-            raise WorkbenchError(f"The card of the agent at {address} could not be read ({said}).") from None
+            output = last_words(done.stderr.decode("utf-8", "replace")) or f"exit status {done.returncode}"
+            raise WorkbenchError(f"The card of the agent at {address} could not be read ({output}).") from None
         if problem:
             raise WorkbenchError(problem)
-        return model, words
+        return model, summary
 
 
-def lacking() -> str:
-    """Return what lacks of the extra ``a2a``, "" if nothing; nothing of it is imported."""
+def missing_packages() -> str:
+    """Return what is missing of the extra ``a2a``, "" if nothing, without importing it."""
     if missing := [name for name in _NEEDED if importlib.util.find_spec(name) is None]:
         return f"{', '.join(missing)} not installed"
     version = importlib.metadata.version("a2a-sdk")
@@ -86,17 +86,17 @@ def lacking() -> str:
 
 
 def check_installed() -> None:
-    if lacks := lacking():
-        raise WorkbenchError(f"A2A needs the extra a2a ({lacks}): pip install 'docs-workbench[a2a]'.")
+    if missing := missing_packages():
+        raise WorkbenchError(f"A2A needs the extra a2a ({missing}): pip install 'docs-workbench[a2a]'.")
 
 
 def main(address: str) -> int:
     from workbench.interop.a2a.card import fetch_card
 
-    answer = {"problem": "", "model": "", "words": ""}
+    answer = {"problem": "", "model": "", "summary": ""}
     try:
         card = asyncio.run(fetch_card(address))
-        answer |= {"model": card.model, "words": card.words()}
+        answer |= {"model": card.model, "summary": card.summary()}
     except WorkbenchError as error:
         answer["problem"] = str(error)
     print(json.dumps(answer))

@@ -1,6 +1,6 @@
-"""``serve-assessor``: the green agent of AEO-Bench as an A2A server, on the ordinary engine and sessions.
+"""``serve-assessor``: AEO-Bench's green agent as an A2A server, on top of the workbench's engine and sessions.
 
-It is asked for agents by address and cases by id, written as JSON or as AEO-Bench's tags.
+A request names agents by address and cases by id, as JSON or in AEO-Bench's tags.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from workbench.session import SessionReader
 from workbench.session.pending_work import trial_state
 from workbench.session.rows import TrialRow
 
-_LOOK_SECONDS = 0.3
-_GOING = frozenset({"queued", "running"})
+_POLL_SECONDS = 0.3
+_UNFINISHED = frozenset({"queued", "running"})
 MOST_AGENTS, MOST_REPEATS, MOST_TRIALS = 16, 20, 500
 _TAG = r"<{0}>\s*(.*?)\s*</{0}>"
 _TAGS = (("white_agent_url", "agents"), ("test_config", ""), ("env_config", ""), ("json", ""), ("cases", "cases"))
@@ -54,23 +54,23 @@ _SHAPE = (
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What was asked for: names of agents (``a2a:URL``), ids of cases, trials per case."""
+    """A requested assessment: agent names (``a2a:URL``), case ids, trials per case."""
 
     agents: tuple[str, ...]
     cases: tuple[str, ...]
     repeats: int = 1
 
-    def words(self) -> str:
-        """Return ``2 agents × 3 cases × 5 repeats``."""
+    def summary(self) -> str:
+        """Return, for example, ``2 agents × 3 cases × 5 repeats``."""
         counted = [plural(len(self.agents), "agent"), plural(len(self.cases), "case")]
         return " × ".join(counted + ([f"{self.repeats} repeats"] if self.repeats > 1 else []))
 
 
 def read_assessment(message: str) -> Assessment:
-    """Return what a message asks for; raises UsageError, which says what is taken, for what is not there or too much."""
-    given = _values(message)
-    config = given.get("config")
-    values = {**(config if isinstance(config, Mapping) else {}), **given}
+    """Parse a request. UsageError: it is invalid or exceeds the limits."""
+    request = _values(message)
+    config = request.get("config")
+    values = {**(config if isinstance(config, Mapping) else {}), **request}
     named = values.get("agents", values.get("participants"))
     agents = [current_name(one if one.startswith(PREFIX) else PREFIX + one) for one in _texts(named)]
     cases = (
@@ -84,15 +84,13 @@ def read_assessment(message: str) -> Assessment:
     repeats = int(repeats) if isinstance(repeats, float) and repeats.is_integer() else repeats
     if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
         raise UsageError(f'"repeats" must be a number from 1 to {MOST_REPEATS}.')
-    # Only by id: a path or an address in a request would let others read what is on this machine.
+    # Cases only by id: a path or URL in a request would let clients read files of this machine.
     found = Assessment(tuple(dict.fromkeys(agents)), tuple(find_case(one).id for one in dict.fromkeys(cases)), repeats)
     for agent in found.agents:
         agent_info(agent)
     trials = len(found.agents) * len(found.cases) * repeats
     if len(found.agents) > MOST_AGENTS or trials > MOST_TRIALS:
-        raise UsageError(
-            f"{found.words()} are too many; at most {MOST_AGENTS} agents and {MOST_TRIALS} trials are assessed."
-        )
+        raise UsageError(f"{found.summary()} exceed the limit of {MOST_AGENTS} agents and {MOST_TRIALS} trials.")
     return found
 
 
@@ -119,15 +117,15 @@ def _bundled() -> list[str]:
 
 
 def _numbered(test_ids: object) -> list[str]:
-    """Return the cases that AEO-Bench counts from 0 in the order of their names; None stands for all."""
+    """Return cases by AEO-Bench's index, from 0 in the order of their names; None selects all."""
     cases = sorted(_bundled())
     if test_ids is None:
         return cases
-    asked: list[Any] = test_ids if isinstance(test_ids, list) else [test_ids]
-    places = [int(one) for one in asked if type(one) in (int, float) and one in range(len(cases))]
-    if len(places) != len(asked):
-        raise UsageError(f'"test_ids" count the cases from 0 to {len(cases) - 1}: {", ".join(cases)}.')
-    return [cases[place] for place in places]
+    indexes: list[Any] = test_ids if isinstance(test_ids, list) else [test_ids]
+    positions = [int(one) for one in indexes if type(one) in (int, float) and one in range(len(cases))]
+    if len(positions) != len(indexes):
+        raise UsageError(f'"test_ids" are indexes from 0 to {len(cases) - 1}: {", ".join(cases)}.')
+    return [cases[position] for position in positions]
 
 
 def _decoded(text: str) -> Any:
@@ -137,46 +135,46 @@ def _decoded(text: str) -> Any:
         return None
 
 
-def _texts(given: object) -> list[str]:
-    if isinstance(given, str):
-        return [part.strip() for part in given.split(",") if part.strip()]
-    items: Iterable[object] = given.values() if isinstance(given, Mapping) else given if isinstance(given, list) else ()
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    items: Iterable[object] = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     texts = [one.get("url", one.get("endpoint")) if isinstance(one, Mapping) else one for one in items]
     if not all(isinstance(one, str) for one in texts):
         raise UsageError(_SHAPE)
     return [str(one).strip() for one in texts]
 
 
-# -- an assessment under way
+# -- a running assessment
 
 
 @dataclass(slots=True)
-class Assessed:
-    """An assessment under way: its session, a run for each agent that could be planned, and why for each of the others."""
+class RunningAssessment:
+    """A running assessment: its session, a run per agent, and the reason for each agent that was refused."""
 
     session: Path
     runs: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
-    _told: dict[str, str] = field(default_factory=dict)
+    _reported: dict[str, str] = field(default_factory=dict)
 
     async def progress(self) -> AsyncIterator[str]:
-        """Yield a line for each step and each change of a trial, until every run is over."""
+        """Yield a line for each change of a trial until every run has finished."""
         for agent, problem in self.refused.items():
             yield f"{agent}: {problem}"
         while True:
-            lines, over = await asyncio.to_thread(self._look)
+            lines, finished = await asyncio.to_thread(self._poll)
             for line in lines:
                 yield line
-            if over:
+            if finished:
                 return
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
 
     def cancel(self) -> None:
         for run in self.runs:
             running.cancel(self.session, run)
 
     def result(self) -> dict[str, Any]:
-        """Return the scorecards as JSON values, exactly those of the session."""
+        """Return the session's scorecards as JSON values."""
         with SessionReader(self.session) as reader:
             contents = read_contents(reader)
             return {
@@ -193,22 +191,22 @@ class Assessed:
     def markdown(self) -> str:
         return str(write_report(self.session, "md", None))
 
-    def _look(self) -> tuple[list[str], bool]:
+    def _poll(self) -> tuple[list[str], bool]:
         with SessionReader(self.session) as reader:
-            # The states first: a trial that changes afterwards is told at the next look.
+            # Read the run states first: later changes of trials are reported by the next poll.
             states = [reader.run_state(row) for run in self.runs if (row := reader.run(run)) is not None]
-            lines = [line for run in self.runs for trial in reader.trials(run) for line in self._new(reader, trial)]
-        return lines, not _GOING.intersection(states)
+            lines = [line for run in self.runs for trial in reader.trials(run) for line in self._changes(reader, trial)]
+        return lines, not _UNFINISHED.intersection(states)
 
-    def _new(self, reader: SessionReader, trial: TrialRow) -> Iterator[str]:
+    def _changes(self, reader: SessionReader, trial: TrialRow) -> Iterator[str]:
         state = trial_state(reader, trial)
-        line = f"{trial.case_name} · {trial.agent} · {trial.repeat}: {_standing(reader, trial, state)}"
-        if state != "queued" and self._told.get(trial.id) != line:
-            self._told[trial.id] = line
+        line = f"{trial.case_name} · {trial.agent} · {trial.repeat}: {_trial_status(reader, trial, state)}"
+        if state != "queued" and self._reported.get(trial.id) != line:
+            self._reported[trial.id] = line
             yield line
 
 
-def _standing(reader: SessionReader, trial: TrialRow, state: str) -> str:
+def _trial_status(reader: SessionReader, trial: TrialRow, state: str) -> str:
     if state == "running":
         return f"step {trial.steps}" if trial.steps else "started"
     if state == "done":
@@ -219,10 +217,10 @@ def _standing(reader: SessionReader, trial: TrialRow, state: str) -> str:
     return f"{state}{f': {one_line(trial.error, 300)}' if trial.error else ''}"
 
 
-def begin(assessment: Assessment, judge: str) -> Assessed:
-    """Plan the runs in a new session and start engines, one after another; raises WorkbenchError where nothing can be planned."""
+def start(assessment: Assessment, judge: str) -> RunningAssessment:
+    """Plan the runs in a new session and start them one after another. WorkbenchError: no run could be planned."""
     stamp = time.strftime("assessment-%Y-%m-%d-%H%M%S")
-    assessed = Assessed(paths.sessions_dir() / f"{stamp}-{uuid4().hex[:4]}.session")
+    assessed = RunningAssessment(paths.sessions_dir() / f"{stamp}-{uuid4().hex[:4]}.session")
     for agent in assessment.agents:
         plan = DocumentPlan(assessment.cases, agent=agent, judge=judge, repeats=assessment.repeats)
         try:
@@ -242,19 +240,19 @@ def begin(assessment: Assessment, judge: str) -> Assessed:
 SKILL = AgentSkill(
     id="assess_documentation_agents",
     name="Assess documentation agents",
-    description="Runs agents that are named by address on test cases that are named by id, and answers with their scorecards.",
+    description="Runs agents, named by address, on test cases, named by id, and returns their scorecards.",
     tags=["documentation", "assessment", "aeo-bench"],
     examples=['{"agents": ["http://127.0.0.1:9002"], "cases": ["word_counter"]}'],
 )
 
 
 class Assessor(AgentExecutor):  # type: ignore[misc]
-    """Carries out assessments as tasks, ``at_once`` at the same time: updates while they run, scorecards as artifacts."""
+    """Runs assessments as A2A tasks, ``concurrency`` at a time, with status updates and scorecards as artifacts."""
 
-    def __init__(self, judge: str, at_once: int) -> None:
+    def __init__(self, judge: str, concurrency: int) -> None:
         self._judge = judge
-        self._places = asyncio.Semaphore(at_once)
-        self._going: dict[str, Assessed] = {}
+        self._slots = asyncio.Semaphore(concurrency)
+        self._running: dict[str, RunningAssessment] = {}
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         task = str(context.task_id or uuid4())
@@ -264,7 +262,7 @@ class Assessor(AgentExecutor):  # type: ignore[misc]
             submitted = TaskStatus(state=TaskState.TASK_STATE_SUBMITTED)
             await event_queue.enqueue_event(Task(id=task, context_id=group, status=submitted))
 
-        async def tell(line: str) -> None:
+        async def report(line: str) -> None:
             await updater.update_status(TaskState.TASK_STATE_WORKING, updater.new_agent_message([Part(text=line)]))
 
         try:
@@ -274,36 +272,36 @@ class Assessor(AgentExecutor):  # type: ignore[misc]
             await updater.reject(updater.new_agent_message([Part(text=str(error))]))
             return
         try:
-            if self._places.locked():
-                await tell("Another assessment is under way; this one waits for it.")
-            async with self._places:
-                assessed = await asyncio.to_thread(begin, assessment, self._judge)
-                await tell(f"{assessment.words()}, in the session {assessed.session.stem}.")
-                await self._assess(task, assessed, updater, tell)
+            if self._slots.locked():
+                await report("Another assessment is running; this one waits for it.")
+            async with self._slots:
+                assessed = await asyncio.to_thread(start, assessment, self._judge)
+                await report(f"{assessment.summary()}, in the session {assessed.session.stem}.")
+                await self._assess(task, assessed, updater, report)
         except WorkbenchError as error:
             await updater.failed(updater.new_agent_message([Part(text=str(error))]))
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         task, group = str(context.task_id), str(context.context_id)
-        assessed = self._going.pop(task, None)
+        assessed = self._running.pop(task, None)
         if assessed is not None:
             await asyncio.to_thread(assessed.cancel)
         await TaskUpdater(event_queue, task, group).cancel()
 
     async def _assess(
-        self, task: str, assessed: Assessed, updater: TaskUpdater, tell: Callable[[str], Awaitable[None]]
+        self, task: str, assessed: RunningAssessment, updater: TaskUpdater, report: Callable[[str], Awaitable[None]]
     ) -> None:
-        self._going[task] = assessed
+        self._running[task] = assessed
         try:
             async for line in assessed.progress():
-                await tell(line)
+                await report(line)
             result = await asyncio.to_thread(assessed.result)
             markdown = await asyncio.to_thread(assessed.markdown)
         except asyncio.CancelledError:
             await asyncio.shield(asyncio.to_thread(assessed.cancel))
             raise
         finally:
-            self._going.pop(task, None)
+            self._running.pop(task, None)
         data = Part(data=ParseDict(result, Value()), media_type="application/json", filename="scorecards.json")
         await updater.add_artifact([data], name="scorecards.json")
         text = Part(text=markdown, media_type="text/markdown", filename="scorecards.md")
@@ -313,7 +311,7 @@ class Assessor(AgentExecutor):  # type: ignore[misc]
         await updater.complete(updater.new_agent_message([Part(text=closing)]))
 
 
-def assessor_app(judge: str, place: ListenAddress, at_once: int) -> ASGIApp:
+def assessor_app(judge: str, address: ListenAddress, concurrency: int) -> ASGIApp:
     description = f"Scores documentation agents by AEO-Bench's four tiers; judge: {judge.partition(':')[0]}."
-    card = card_for("workbench_assessor", description, SKILL, place.url, streaming=True)
-    return app_for(card, Assessor(judge, at_once), place.token)
+    card = card_for("workbench_assessor", description, SKILL, address.url, streaming=True)
+    return app_for(card, Assessor(judge, concurrency), address.token)

@@ -1,4 +1,4 @@
-"""The card of an agent: fetched within limits, read in the form of either version, and what of it identifies the agent."""
+"""Fetch and parse an agent card of either protocol version, and derive the agent's identity from it."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from workbench.base.text import one_line
 from workbench.interop.a2a.wire import Limit, NoAgent, client_for, headers_by_origin, problem_of
 from workbench.models.types import ModelError
 
-PLACE = "/.well-known/agent-card.json"
-_OLDER_PLACE = "/.well-known/agent.json"  # protocol 0.2; some 0.3 servers have nothing else
-_SPOKEN = ("JSONRPC", "HTTP+JSON")
-# A host without a scheme, as in "localhost:9999/a2a" or "agents.example.org"; what else has none is a path.
+PATH = "/.well-known/agent-card.json"
+_OLDER_PATH = "/.well-known/agent.json"  # protocol 0.2; some 0.3 servers have nothing else
+_SUPPORTED = ("JSONRPC", "HTTP+JSON")
+# A host without a scheme, as in "localhost:9999/a2a" or "agents.example.org"; anything else is a path.
 _HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[\w-]+(?:\.[\w-]+)+|localhost|[\w-]+(?=:\d))(?::\d+)?(?=/|\Z)", re.IGNORECASE)
 MOST_BYTES = 1_000_000
 SECONDS = 20.0
-# What a card says of addresses and signatures changes from server to server and says nothing of the agent.
+# Addresses and signatures differ between servers of the same agent.
 _NOT_THE_AGENT = ("url", "additionalInterfaces", "supportedInterfaces", "signatures")
 
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """A way to reach an agent: address, ``JSONRPC`` or ``HTTP+JSON``, version of the protocol, tenant."""
+    """An interface of an agent; ``binding`` is ``JSONRPC`` or ``HTTP+JSON``, ``version`` the protocol's."""
 
     url: str
     binding: str
@@ -43,17 +43,17 @@ class Interface:
         return self.version.lower().lstrip("v").partition(".")[0] in ("", "0")
 
     def described(self) -> str:
-        """Return the binding, and why it cannot be used although it is spoken here."""
+        """Return the binding, with the reason why a supported one is unusable."""
         binding, url = one_line(self.binding, 30), one_line(self.url, 80)
-        return f"{binding} at {url!r}, which is no address of a server" if self.binding in _SPOKEN else binding
+        return f"{binding} at {url!r}, which is not the address of a server" if self.binding in _SUPPORTED else binding
 
-    def words(self) -> str:
+    def summary(self) -> str:
         return f"A2A {self.version or '0.3'} over {'JSON-RPC' if self.binding == 'JSONRPC' else self.binding}"
 
 
 @dataclass(frozen=True, slots=True)
 class PeerCard:
-    """What an agent says of itself, and the way to it that is used; ``digest`` is of the card without addresses and signatures."""
+    """An agent card and the chosen interface; ``digest`` ignores addresses and signatures."""
 
     address: str
     name: str
@@ -67,30 +67,30 @@ class PeerCard:
 
     @property
     def model(self) -> str:
-        """Return what stands for the agent as the model of its trials: ``a2a/NAME@VERSION#DIGEST``."""
+        """The model name of the agent's trials: ``a2a/NAME@VERSION#DIGEST``."""
         name, version = (re.sub(r"[^\w.+-]+", "_", part)[:60].strip("_") for part in (self.name, self.version))
         return f"{PEER_MODEL}{name or 'agent'}@{version or '?'}#{self.digest[:8]}"
 
-    def words(self) -> str:
+    def summary(self) -> str:
         how = "streaming" if self.streaming else "no streaming"
         skills = f" · skills {', '.join(self.skills[:6])}" if self.skills else ""
-        return f"{self.name} {self.version} · {self.interface.words()}, {how}{skills}"
+        return f"{self.name} {self.version} · {self.interface.summary()}, {how}{skills}"
 
 
 async def fetch_card(address: str, headers: Mapping[str, Mapping[str, str]] | None = None) -> PeerCard:
-    """Return the card of the agent at an address, asked with credentials by origin; raises ModelError where there is none."""
-    for place in (PLACE, _OLDER_PLACE):
-        address = address.rstrip("/").removesuffix(place)
-    given = headers_by_origin() if headers is None else headers
+    """Fetch the card of the agent at an address; ``headers`` are credentials by origin. Raises ModelError."""
+    for path in (PATH, _OLDER_PATH):
+        address = address.rstrip("/").removesuffix(path)
+    credentials = headers_by_origin() if headers is None else headers
     limit = Limit(MOST_BYTES)
     problem: ModelError | None = None
     try:
-        async with asyncio.timeout(SECONDS), client_for(limit, given) as client:
-            for place in (PLACE, _OLDER_PLACE):
+        async with asyncio.timeout(SECONDS), client_for(limit, credentials) as client:
+            for path in (PATH, _OLDER_PATH):
                 try:
-                    card = _decoded(await client.get(address.rstrip("/") + place), address, limit.last)
+                    card = _decoded(await client.get(address.rstrip("/") + path), address, limit.last)
                 except NoAgent as error:
-                    # What a server says where no card is: a page of its own, or that there is nothing.
+                    # The server has no card at this path: a 404 or a page of its own.
                     problem = problem or error
                 else:
                     return read_card(card, address)
@@ -105,23 +105,25 @@ async def fetch_card(address: str, headers: Mapping[str, Mapping[str, str]] | No
 def _decoded(response: httpx.Response, address: str, last: bytes) -> Mapping[str, Any]:
     kind = one_line(response.headers.get("content-type", "no type").partition(";")[0], 60)
     if response.status_code in (404, 405, 410):
-        raise NoAgent(f"There is no agent card at {address}{PLACE}; is this the address of an A2A server?")
+        raise NoAgent(f"There is no agent card at {address}{PATH}; is this the address of an A2A server?")
     if response.status_code != 200:
         raise problem_of(httpx.HTTPStatusError("", request=response.request, response=response), address, last)
     try:
         card = json.loads(response.content)
     except (ValueError, RecursionError):
-        raise NoAgent(f"{address}{PLACE} is no agent card but {kind}; is this the address of an A2A server?") from None
+        raise NoAgent(
+            f"{address}{PATH} is not an agent card but {kind}; is this the address of an A2A server?"
+        ) from None
     if not isinstance(card, dict):
-        raise NoAgent(f"The agent card at {address} is no JSON object.")
+        raise NoAgent(f"The agent card at {address} is not a JSON object.")
     return card
 
 
 def read_card(card: Mapping[str, Any], address: str) -> PeerCard:
-    """Return a card of either version of the protocol; raises NoAgent for one that lacks what it must have."""
+    """Parse a card of either protocol version. NoAgent: a required field is missing or invalid."""
     try:
-        kept = {name: value for name, value in card.items() if name not in _NOT_THE_AGENT}
-        canonical = json.dumps(kept, sort_keys=True, separators=(",", ":"))
+        identity = {name: value for name, value in card.items() if name not in _NOT_THE_AGENT}
+        canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"))
         text = json.dumps(card, ensure_ascii=False)
         capabilities = card.get("capabilities") or {}
         found = _interfaces(card, address)
@@ -131,20 +133,18 @@ def read_card(card: Mapping[str, Any], address: str) -> PeerCard:
         )
         streaming = capabilities.get("streaming") is True
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
-        raise NoAgent(f"The agent card at {address} is not built as A2A has it.") from None
+        raise NoAgent(f"The agent card at {address} does not have the structure of an A2A card.") from None
     if not isinstance(card.get("name"), str) or not card["name"].strip():
         raise NoAgent(f"The agent card at {address} has no name.")
-    spoken = [one for one in found if one.binding in _SPOKEN and _is_address(one.url)]
-    if not spoken:
-        ways = ", ".join(dict.fromkeys(one.described() for one in found)) or "none"
+    usable = [one for one in found if one.binding in _SUPPORTED and _is_address(one.url)]
+    if not usable:
+        offered = ", ".join(dict.fromkeys(one.described() for one in found)) or "none"
         raise NoAgent(
-            f"The agent at {address} offers no way that is spoken here (JSON-RPC or HTTP+JSON); it has: {ways}."
+            f"The agent at {address} offers no supported interface (JSON-RPC or HTTP+JSON); it offers: {offered}."
         )
-    best = min(spoken, key=lambda one: (one.is_older, one.binding != "JSONRPC"))
+    best = min(usable, key=lambda one: (one.is_older, one.binding != "JSONRPC"))
     if urlsplit(address).scheme == "https" and urlsplit(best.url).scheme == "http":
-        raise NoAgent(
-            f"The agent card at {address} leads to an address without encryption ({one_line(best.url, 120)})."
-        )
+        raise NoAgent(f"The agent card at {address} points to an unencrypted address ({one_line(best.url, 120)}).")
     return PeerCard(
         address,
         one_line(card["name"], 80),
@@ -161,7 +161,7 @@ def read_card(card: Mapping[str, Any], address: str) -> PeerCard:
 def _interfaces(card: Mapping[str, Any], address: str) -> list[Interface]:
     newer = [
         Interface(
-            _whole(one.get("url"), address),
+            _absolute(one.get("url"), address),
             _binding(one.get("protocolBinding") or one.get("transport")),
             str(one.get("protocolVersion") or "1.0"),
             str(one.get("tenant") or ""),
@@ -173,26 +173,26 @@ def _interfaces(card: Mapping[str, Any], address: str) -> list[Interface]:
     version = str(card.get("protocolVersion") or "0.3.0")
     binding = _binding(card.get("preferredTransport"))
     others = [
-        Interface(_whole(one.get("url"), address), _binding(one.get("transport")), version)
+        Interface(_absolute(one.get("url"), address), _binding(one.get("transport")), version)
         for one in card.get("additionalInterfaces") or ()
     ]
-    return [Interface(_whole(card.get("url"), address), binding, version), *others]
+    return [Interface(_absolute(card.get("url"), address), binding, version), *others]
 
 
 def _binding(name: object) -> str:
-    said = str(name or "JSONRPC").upper()
-    spoken = {"JSONRPC": "JSONRPC", "HTTPJSON": "HTTP+JSON", "REST": "HTTP+JSON"}
-    return spoken.get(re.sub(r"[^A-Z]", "", said), said)
+    text = str(name or "JSONRPC").upper()
+    known = {"JSONRPC": "JSONRPC", "HTTPJSON": "HTTP+JSON", "REST": "HTTP+JSON"}
+    return known.get(re.sub(r"[^A-Z]", "", text), text)
 
 
-def _whole(url: object, address: str) -> str:
-    given = str(url or "").strip()
-    if _HOST.match(given):
-        given = f"//{given}"
+def _absolute(url: object, address: str) -> str:
+    text = str(url or "").strip()
+    if _HOST.match(text):
+        text = f"//{text}"
     try:
-        return given if "://" in given else urljoin(f"{address.rstrip('/')}/", given) if given else address
+        return text if "://" in text else urljoin(f"{address.rstrip('/')}/", text) if text else address
     except ValueError:
-        return given
+        return text
 
 
 def _is_address(url: str) -> bool:

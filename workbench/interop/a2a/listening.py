@@ -1,4 +1,4 @@
-"""Listen for A2A: on loopback, or anywhere with a token; one port for both bindings and both versions; a graceful stop."""
+"""An A2A server on loopback, or anywhere with a token: one port for all bindings and versions, graceful shutdown."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from workbench.base.errors import UsageError
 TOKEN = "WORKBENCH_SERVE_TOKEN"
 """The environment variable with the token that requests must carry as ``Authorization: Bearer …``."""
 _SHORTEST_TOKEN = 16
-_GRACE = 10  # seconds that answers under way get when the server is stopped
-_MOST_BODY = 2_000_000  # a file that an agent reads has 60,000 characters
+_GRACE = 10  # seconds for running requests when the server stops
+_MOST_BODY = 2_000_000  # bytes; a tool result has at most 60,000 characters
 _CARDS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 
 
 @dataclass(frozen=True, slots=True)
 class ListenAddress:
-    """Where to listen, and the token that requests must carry, "" for none."""
+    """The address to listen on, and the token that requests must carry, "" for none."""
 
     host: str
     port: int
@@ -43,15 +43,15 @@ class ListenAddress:
 
     @classmethod
     def at(cls, host: str, port: int) -> ListenAddress:
-        """Return a place with the environment's token; raises UsageError where others could reach it without one, or with a short one."""
+        """Return an address with the environment's token. UsageError: it is not loopback without a token, or the token is weak."""
         token = os.environ.get(TOKEN, "")
         if not token and not _is_loopback(host):
             raise UsageError(
-                f"On {host} others can reach this; set a token in {TOKEN}, which every request must then carry."
+                f"{host} is reachable from other machines; set a token in {TOKEN}, which every request must then carry."
             )
         if token and (len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
             raise UsageError(
-                f"The token in {TOKEN} is too easy to guess: at least {_SHORTEST_TOKEN} letters and digits."
+                f"The token in {TOKEN} is too easy to guess: use at least {_SHORTEST_TOKEN} letters and digits."
             )
         return cls(host, port, token)
 
@@ -61,22 +61,22 @@ class ListenAddress:
         return f"http://{host}:{self.port}"
 
     def bound(self) -> tuple[ListenAddress, socket.socket]:
-        """Return the place with its port, and a socket that listens there; raises UsageError where that cannot be."""
+        """Bind a listening socket; return the address with its actual port, and the socket. UsageError: it cannot be bound."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        # asyncio sends small answers at once only on sockets that say they are TCP: without it each takes 40 ms.
-        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        # So that a server can be started again at once; two that listen at the same time are still refused.
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # asyncio sets TCP_NODELAY only on sockets whose protocol is TCP; without it each small answer takes 40 ms.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        # Allows an immediate restart; a second server on the same port is still refused.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            found.bind((self.host, self.port))
-            found.listen(128)
+            listener.bind((self.host, self.port))
+            listener.listen(128)
         except OSError as error:
-            found.close()
+            listener.close()
             why = (error.strerror or str(error)).lower()
             raise UsageError(
-                f"{self.host}:{self.port} cannot be listened on ({why}); choose another with --port."
+                f"Cannot listen on {self.host}:{self.port} ({why}); choose another port with --port."
             ) from None
-        return ListenAddress(self.host, found.getsockname()[1], self.token), found
+        return ListenAddress(self.host, listener.getsockname()[1], self.token), listener
 
 
 def _is_loopback(host: str) -> bool:
@@ -87,15 +87,15 @@ def _is_loopback(host: str) -> bool:
 
 
 def card_for(name: str, description: str, skill: AgentSkill, url: str, *, streaming: bool) -> AgentCard:
-    """Return a card with one skill: version 1 and 0.3 of the protocol, over JSON-RPC and HTTP+JSON, all on one port."""
-    ways = [("JSONRPC", "1.0"), ("HTTP+JSON", "1.0"), ("JSONRPC", "0.3"), ("HTTP+JSON", "0.3")]
+    """Return a card with one skill, for protocol 1.0 and 0.3 over JSON-RPC and HTTP+JSON, all on one port."""
+    interfaces = [("JSONRPC", "1.0"), ("HTTP+JSON", "1.0"), ("JSONRPC", "0.3"), ("HTTP+JSON", "0.3")]
     return AgentCard(
         name=name,
         description=description,
         version=__version__,
         supported_interfaces=[
             AgentInterface(url=f"{url}/", protocol_binding=binding, protocol_version=version)
-            for binding, version in ways
+            for binding, version in interfaces
         ],
         capabilities=AgentCapabilities(streaming=streaming),
         default_input_modes=["text/plain"],
@@ -107,7 +107,7 @@ def card_for(name: str, description: str, skill: AgentSkill, url: str, *, stream
 def app_for(card: AgentCard, executor: AgentExecutor, token: str) -> ASGIApp:
     handler = DefaultRequestHandler(agent_executor=executor, task_store=InMemoryTaskStore(), agent_card=card)
     routes = [
-        *(route for place in _CARDS for route in create_agent_card_routes(card, card_url=place)),
+        *(route for path in _CARDS for route in create_agent_card_routes(card, card_url=path)),
         *create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True, shutdown_grace_period=_GRACE - 1),
         *create_rest_routes(handler, enable_v0_3_compat=True),
     ]
@@ -115,7 +115,7 @@ def app_for(card: AgentCard, executor: AgentExecutor, token: str) -> ASGIApp:
 
 
 class _Guard:
-    """Refuses requests without the token, or without one those of a web page, and bodies without end; everybody may read the card."""
+    """Rejects requests without the token, requests of web pages if there is no token, and large bodies. Cards are public."""
 
     def __init__(self, inner: ASGIApp, token: str) -> None:
         self._inner, self._token = inner, token
@@ -125,18 +125,18 @@ class _Guard:
             await self._inner(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        given = headers.get(b"authorization", b"")
-        wanted = f"Bearer {self._token}".encode()
-        if self._token and scope["path"] not in _CARDS and not hmac.compare_digest(given, wanted):
-            await _refuse(send, 401, b"A token is needed: Authorization: Bearer ...")
+        authorization = headers.get(b"authorization", b"")
+        expected = f"Bearer {self._token}".encode()
+        if self._token and scope["path"] not in _CARDS and not hmac.compare_digest(authorization, expected):
+            await _refuse(send, 401, b"A token is required: Authorization: Bearer ...")
             return
         if not self._token and not _is_from_this_machine(headers):
-            # A page in a browser reaches loopback too, under its own name or another one for the same address.
-            await _refuse(send, 403, b"Web pages are not answered; set a token if others are to ask.")
+            # A browser page can reach loopback, too, with its own origin or through DNS rebinding.
+            await _refuse(send, 403, b"Requests of web pages are rejected; set a token to allow other clients.")
             return
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > _MOST_BODY or b"transfer-encoding" in headers:
-            await _refuse(send, 413, b"The message is too long, or does not say how long it is.")
+            await _refuse(send, 413, b"The message is too long or has no Content-Length.")
             return
         await self._inner(scope, receive, send)
 
@@ -156,11 +156,11 @@ async def _refuse(send: Send, status: int, words: bytes) -> None:
 
 
 class _Server(uvicorn.Server):  # type: ignore[misc]
-    """A server that stops at a signal and then lets the command go on to its end; uvicorn's own would raise it again."""
+    """A server that stops at a signal and returns; uvicorn's own would raise the signal again."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop gracefully at the first SIGINT or SIGTERM, at once at the second."""
+        """Stop gracefully at the first SIGINT or SIGTERM, immediately at the second."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.handle_exit, number, None)
@@ -172,9 +172,9 @@ class _Server(uvicorn.Server):  # type: ignore[misc]
 
 
 def listen(
-    app: ASGIApp, sockets: Sequence[socket.socket], closing: Callable[[], Awaitable[None]] | None = None
+    app: ASGIApp, sockets: Sequence[socket.socket], on_close: Callable[[], Awaitable[None]] | None = None
 ) -> None:
-    """Serve until the process is told to stop; answers under way get some seconds to be sent, then ``closing`` is called."""
+    """Serve until a signal; running requests get some seconds to finish, then ``on_close`` is awaited."""
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -188,7 +188,7 @@ def listen(
         try:
             await _Server(config).serve(sockets=list(sockets))
         finally:
-            if closing is not None:
-                await closing()
+            if on_close is not None:
+                await on_close()
 
     asyncio.run(serve())

@@ -1,4 +1,4 @@
-"""A conversation with one agent over A2A, in the version and binding that its card names, also in the place of a model."""
+"""A conversation with a remote agent over A2A, and a model client on top of it."""
 
 from __future__ import annotations
 
@@ -30,19 +30,27 @@ from a2a.utils.constants import PROTOCOL_VERSION_1_0, VERSION_HEADER
 from workbench.agents.names import address_of
 from workbench.base.text import one_line
 from workbench.interop.a2a.card import Interface, PeerCard, fetch_card
-from workbench.interop.a2a.replies import Collected, Reply
-from workbench.interop.a2a.wire import BrokenRules, Limit, NoAgent, client_for, headers_by_origin, problem_of, values_of
+from workbench.interop.a2a.replies import Reply, ReplyCollector
+from workbench.interop.a2a.wire import (
+    Limit,
+    NoAgent,
+    ProtocolViolation,
+    client_for,
+    headers_by_origin,
+    problem_of,
+    values_of,
+)
 from workbench.models.secrets import hide, scrub
 from workbench.models.types import Answer, Attempt, CallLog, CallRecord, ModelError, ModelTimeout, Request, Usage
 
 _ACCEPTED = ("text/plain", "application/json")
-_GRACE = 1.0  # seconds that a stream may stay open after the answer
-_POLL = (0.1, 1.0)  # seconds between questions whether a task is done: first, longest
+_GRACE = 1.0  # seconds to keep a stream open after the answer
+_POLL = (0.1, 1.0)  # seconds between polls of a task: first, longest
 
 
 @dataclass(frozen=True, slots=True)
 class PeerLimits:
-    """Limits on one message: seconds until the answer is whole (AEO-Bench allows 180), and bytes that it may have."""
+    """Limits on one message: seconds until the complete answer (180 in AEO-Bench), and its bytes."""
 
     seconds: float = 180.0
     bytes: int = 20_000_000
@@ -52,7 +60,7 @@ DEFAULT_LIMITS = PeerLimits()
 
 
 class Peer:
-    """One conversation; what the agent remembers of it is its own affair. Credentials are by origin."""
+    """One conversation, whose state the agent keeps; ``headers`` are credentials by origin."""
 
     def __init__(
         self, address: str, limits: PeerLimits = DEFAULT_LIMITS, headers: Mapping[str, Mapping[str, str]] | None = None
@@ -64,19 +72,19 @@ class Peer:
         self._client: httpx.AsyncClient | None = None
         self._transport: ClientTransport | None = None
         self._card: PeerCard | None = None
-        # An id of our own is kept by servers that give none back; one that they give instead is taken over once.
+        # Servers may replace our context id in their first answer; later changes mean a lost conversation.
         self._context = str(uuid4())
         self._settled = False
         self._task = ""
         self._artifacts: set[str] = set()
-        self._left = ""
+        self._abandoned_task = ""
 
     @property
-    def who(self) -> str:
+    def label(self) -> str:
         return f"The agent at {self.address}"
 
     async def connect(self) -> PeerCard:
-        """Read the card, once; raises ModelError where there is no agent that can be talked to."""
+        """Fetch the card once and connect. ModelError: there is no usable agent."""
         if self._card is None:
             self._card = await fetch_card(self.address, self.headers)
             self._client = client_for(self._limit, self.headers)
@@ -84,20 +92,20 @@ class Peer:
         return self._card
 
     async def ask(self, text: str) -> Reply:
-        """Return the answer to a message. A ModelError, of limits or of rules of the protocol, ends the conversation."""
+        """Return the answer to a message. A ModelError (limits, protocol violations) ends the conversation."""
         card = await self.connect()
         self._limit.renew()
-        collected = Collected(self.who, self._artifacts, self._task)
+        collected = ReplyCollector(self.label, self._artifacts, self._task)
         try:
             async with asyncio.timeout(self._limits.seconds):
                 await self._exchange(self._request(text, card), collected, streaming=card.streaming)
         except asyncio.CancelledError:
-            self._left = collected.task if collected.is_pending else ""
+            self._abandoned_task = collected.task if collected.is_pending else ""
             raise
         except TimeoutError:
-            self._left = collected.task if collected.is_pending else ""
+            self._abandoned_task = collected.task if collected.is_pending else ""
             raise ModelTimeout(
-                f"{self.who} did not answer within the {self._limits.seconds:g} s of request_timeout."
+                f"{self.label} did not answer within {self._limits.seconds:g} s (request_timeout)."
             ) from None
         except Exception as error:
             raise problem_of(error, self.address, self._limit.last) from error
@@ -106,15 +114,15 @@ class Peer:
         return reply
 
     async def aclose(self) -> None:
-        """End the connection; a task whose answer nobody waits for any more is cancelled, if the agent listens."""
+        """Close the connection and try to cancel an abandoned task."""
         if self._client is None:
             return
-        if self._left and self._transport is not None:
+        if self._abandoned_task and self._transport is not None:
             self._limit.renew()
-            # Out of politeness alone: whether the agent does so changes nothing here.
+            # Best effort: the result does not depend on it.
             with contextlib.suppress(Exception):
                 async with asyncio.timeout(_GRACE):
-                    await self._transport.cancel_task(CancelTaskRequest(id=self._left))
+                    await self._transport.cancel_task(CancelTaskRequest(id=self._abandoned_task))
         await self._client.aclose()
 
     def _request(self, text: str, card: PeerCard) -> SendMessageRequest:
@@ -130,10 +138,10 @@ class Peer:
             configuration=SendMessageConfiguration(accepted_output_modes=_ACCEPTED),
         )
 
-    async def _exchange(self, request: SendMessageRequest, collected: Collected, *, streaming: bool) -> None:
+    async def _exchange(self, request: SendMessageRequest, collected: ReplyCollector, *, streaming: bool) -> None:
         assert self._transport is not None
         if streaming:
-            async with aclosing(_ended(self._transport.send_message_streaming(request))) as events:
+            async with aclosing(_closing(self._transport.send_message_streaming(request))) as events:
                 async for event in _until_answered(events, collected):
                     collected.add(event)
         else:
@@ -151,7 +159,7 @@ class Peer:
 
     def _settle(self, reply: Reply) -> None:
         if reply.context and reply.context != self._context and self._settled:
-            raise BrokenRules(f"{self.who} changed its context id, so it has lost the conversation.")
+            raise ProtocolViolation(f"{self.label} changed its context id, so it has lost the conversation.")
         self._context = reply.context or self._context
         self._settled = True
         self._task = reply.task
@@ -159,7 +167,7 @@ class Peer:
             self._artifacts.clear()
 
 
-async def _ended(events: AsyncIterator[StreamResponse]) -> AsyncGenerator[StreamResponse, None]:
+async def _closing(events: AsyncIterator[StreamResponse]) -> AsyncGenerator[StreamResponse, None]:
     try:
         async for event in events:
             yield event
@@ -169,9 +177,9 @@ async def _ended(events: AsyncIterator[StreamResponse]) -> AsyncGenerator[Stream
 
 
 async def _until_answered(
-    events: AsyncGenerator[StreamResponse, None], collected: Collected
+    events: AsyncGenerator[StreamResponse, None], collected: ReplyCollector
 ) -> AsyncGenerator[StreamResponse, None]:
-    """Yield events until the stream ends; after the answer only for a moment more, in which a second one would show."""
+    """Yield events until the stream ends, or a moment after the answer, to detect a second one."""
     while True:
         grace = _GRACE if collected.is_answered else None
         try:
@@ -187,7 +195,7 @@ async def _until_answered(
 
 
 def _transport(client: httpx.AsyncClient, interface: Interface) -> ClientTransport:
-    # Only what an agent needs is imported: the older version's types are thousands of lines.
+    # Import only the needed transport: the older version's types are thousands of lines.
     card = AgentCard()
     if interface.is_older and interface.binding == "JSONRPC":
         from a2a.compat.v0_3.jsonrpc_transport import CompatJsonRpcTransport
@@ -207,13 +215,13 @@ def _transport(client: httpx.AsyncClient, interface: Interface) -> ClientTranspo
     return RestTransport(client, card, interface.url, is_shared_httpx=True)
 
 
-# -- in the place of a model
+# -- as a model client
 
-_MOST = 1_000_000_000  # tokens; whoever reports more has not counted
+_MOST = 1_000_000_000  # tokens; a larger number is not a count
 
 
-class PeerAsker:
-    """Answers the requests of one trial by one conversation; nothing is recalled from the log, as the agent would not know of it."""
+class PeerClient:
+    """Sends one trial's requests to a remote agent. Nothing is recalled from the log: the agent would miss those messages."""
 
     def __init__(self, agent: str, log: CallLog, limits: PeerLimits = DEFAULT_LIMITS) -> None:
         self._peer = Peer(address_of(agent), limits)
@@ -222,15 +230,15 @@ class PeerAsker:
         self._counts: Counter[tuple[str, int]] = Counter()
 
     async def complete(self, request: Request) -> Answer:
-        """Return the agent's answer to the last message of the request; raises ModelError where there is none."""
-        turn = (request.digest, request.sample)
-        nth = self._counts[turn]
-        self._counts[turn] += 1
+        """Return the agent's answer to the last message of the request. Raises ModelError."""
+        key = (request.digest, request.sample)
+        nth = self._counts[key]
+        self._counts[key] += 1
         at, began = time.time(), time.monotonic()
         try:
             answer = await self._answer(request, began)
         except ModelError as raised:
-            error = type(raised)(scrub(str(raised), self._secrets), lasting=raised.lasting)
+            error = type(raised)(scrub(str(raised), self._secrets), permanent=raised.permanent)
             tried = Attempt(at, time.monotonic() - began, str(error))
             self._log.record(CallRecord(request, nth, None, error, (tried,), at))
             raise error from None
@@ -244,24 +252,24 @@ class PeerAsker:
         card = await self._peer.connect()
         if card.model != request.model:
             raise NoAgent(
-                f"{self._peer.who} is not the one that was asked for: its card says {card.words()}, which is {card.model} "
-                f"and not {request.model}. Run it anew, as trials of their own."
+                f"{self._peer.label} has changed: its card is {card.summary()} ({card.model}), "
+                f"not {request.model}. Start a new run for it."
             )
         reply = await self._peer.ask(request.messages[-1].content)
-        told = reply.metadata.get("workbench")
-        told = told if isinstance(told, dict) else {}
+        reported = reply.metadata.get("workbench")
+        reported = reported if isinstance(reported, dict) else {}
         return Answer(
             text=hide(reply.text, self._secrets),
-            model=one_line(hide(str(told.get("model") or card.model), self._secrets), 200),
-            usage=Usage(_count(told.get("prompt_tokens")), _count(told.get("completion_tokens"))),
-            cost_usd=_dollars(told.get("cost_usd")),
+            model=one_line(hide(str(reported.get("model") or card.model), self._secrets), 200),
+            usage=Usage(_count(reported.get("prompt_tokens")), _count(reported.get("completion_tokens"))),
+            cost_usd=_dollars(reported.get("cost_usd")),
             latency_s=time.monotonic() - began,
             finish_reason="stop",
         )
 
 
 def _count(value: Any) -> int:
-    """Return a number of tokens as JSON of A2A has it (every number is a float); 0 where none is told."""
+    """Return a token count, which is a float in A2A's JSON; 0 if it is missing or invalid."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if number and 0 <= value <= _MOST else 0
 

@@ -1,4 +1,4 @@
-"""What an agent answered, made of the messages, tasks, status changes and artifacts that it sent for one message."""
+"""Assemble an agent's answer from the messages, tasks, status updates and artifacts that it sends for one message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from google.protobuf.json_format import MessageToDict
 
 from workbench.agents.protocol import CLOSE, OPEN, Action, parse_action
 from workbench.base.text import one_line
-from workbench.interop.a2a.wire import BrokenRules
+from workbench.interop.a2a.wire import ProtocolViolation
 from workbench.models.types import ModelRefused, ModelUnavailable
 
 _MOST_EVENTS = 10_000
@@ -28,7 +28,7 @@ _TEXTS = ("text/", "application/json")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An agent's answer: its text, the context it is in, the task that waits for more ("" for none), what it says of itself."""
+    """An agent's answer; ``context`` and ``task`` are ids, the latter of a task that awaits input ("" for none)."""
 
     text: str
     context: str
@@ -37,10 +37,10 @@ class Reply:
 
 
 @dataclass(slots=True)
-class Collected:
-    """Collects what comes for one message from ``who``; ``known`` are artifacts that came for earlier ones."""
+class ReplyCollector:
+    """Collects the events for one message; ``label`` names the agent, ``known`` are artifacts of earlier messages."""
 
-    who: str
+    label: str
     known: set[str] = field(default_factory=set)
     task: str = ""
     _messages: list[Message] = field(default_factory=list)
@@ -64,123 +64,123 @@ class Collected:
         return not self._messages and bool(self.task) and state in pending
 
     def add(self, event: StreamResponse) -> None:
-        """Take an event; raises BrokenRules for a second answer, another task, or one too many."""
+        """Add an event. ProtocolViolation: a second answer, another task, or too many events."""
         self._events += 1
         self._size += event.ByteSize()
         if self._events > _MOST_EVENTS or self._size > _MOST_CHARACTERS * 2:
-            raise BrokenRules(
-                f"{self.who} flooded: more than {self._events - 1:,} events or {self._size:,} bytes for one message."
+            raise ProtocolViolation(
+                f"{self.label} sent too much: more than {self._events - 1:,} events or {self._size:,} bytes for one message."
             )
-        what = event.WhichOneof("payload")
-        if what == "message":
+        kind = event.WhichOneof("payload")
+        if kind == "message":
             if self._status is not None and not self.is_pending:
-                raise self._twice()
+                raise self._second_answer()
             self._messages.append(event.message)
-            self._seen(event.message.context_id, event.message.metadata)
-        elif what == "task":
+            self._note(event.message.context_id, event.message.metadata)
+        elif kind == "task":
             self.add_task(event.task)
-        elif what == "status_update":
+        elif kind == "status_update":
             update = event.status_update
-            self._of_task(update.task_id)
-            self._seen(update.context_id, update.metadata)
-            self._set(update.status)
-        elif what == "artifact_update":
-            self._of_task(event.artifact_update.task_id)
-            self._seen(event.artifact_update.context_id, event.artifact_update.metadata)
-            self._put(event.artifact_update.artifact, append=event.artifact_update.append)
+            self._set_task(update.task_id)
+            self._note(update.context_id, update.metadata)
+            self._set_status(update.status)
+        elif kind == "artifact_update":
+            self._set_task(event.artifact_update.task_id)
+            self._note(event.artifact_update.context_id, event.artifact_update.metadata)
+            self._add_artifact(event.artifact_update.artifact, append=event.artifact_update.append)
 
     def add_task(self, task: Task) -> None:
         if self._messages:
-            raise self._twice()
-        self._of_task(task.id)
-        self._seen(task.context_id, task.metadata)
+            raise self._second_answer()
+        self._set_task(task.id)
+        self._note(task.context_id, task.metadata)
         for artifact in task.artifacts:
-            self._put(artifact, append=False)
-        # The SDK of 0.3 keeps what an agent said in the history of its task.
-        said = [one for one in task.history if one.role == 2]
-        self._history = said[-1] if said else None
+            self._add_artifact(artifact, append=False)
+        # The 0.3 SDK keeps the agent's messages in the task's history.
+        messages = [one for one in task.history if one.role == 2]
+        self._history = messages[-1] if messages else None
         if task.HasField("status"):
-            self._set(task.status)
+            self._set_status(task.status)
 
     def reply(self) -> Reply:
-        """Return the answer; raises what the agent says of its failure, and BrokenRules for no answer or one in two contexts."""
+        """Return the answer. ModelError: the agent reports a failure; ProtocolViolation: no answer, or two contexts."""
         if len(self._contexts) > 1:
-            raise BrokenRules(f"{self.who} answered one message in {len(self._contexts)} contexts.")
+            raise ProtocolViolation(f"{self.label} answered one message in {len(self._contexts)} contexts.")
         context = next(iter(self._contexts), "")
         if self._messages:
-            # An agent may say something before its call; two calls would be two answers.
+            # Text messages may precede the call; two calls would be two answers.
             if len(self._messages) > 1 and sum(_holds_call(text_of(one.parts)) for one in self._messages) != 1:
-                raise self._twice()
-            return self._made([part for one in self._messages for part in one.parts], context, "")
+                raise self._second_answer()
+            return self._reply_of([part for one in self._messages for part in one.parts], context, "")
         status = self._status
         if status is None or status.state not in _ANSWERED:
             raise self._no_answer(status)
         fresh = [part for key, one in self._artifacts.items() if key not in self.known for part in one.parts]
         self.known |= set(self._artifacts)
-        spoken = list(status.message.parts) if status.HasField("message") else []
+        message = list(status.message.parts) if status.HasField("message") else []
         waits = status.state == TaskState.TASK_STATE_INPUT_REQUIRED
         worked = [part for one in self._working.values() for part in one.parts]
-        sources = [*([spoken, fresh] if waits else [fresh, spoken]), worked]
+        sources = [*([message, fresh] if waits else [fresh, message]), worked]
         history = list(self._history.parts) if self._history is not None else []
         called = next((one for one in sources if _holds_call(text_of(one))), None)
         parts = called or next((one for one in (*sources[:2], history, worked) if one), [])
         if status.HasField("message"):
-            self._seen("", status.message.metadata)
-        return self._made(parts, context, self.task if waits else "")
+            self._note("", status.message.metadata)
+        return self._reply_of(parts, context, self.task if waits else "")
 
-    def _made(self, parts: Iterable[Part], context: str, task: str) -> Reply:
+    def _reply_of(self, parts: Iterable[Part], context: str, task: str) -> Reply:
         text = text_of(parts)
         if len(text) > _MOST_CHARACTERS:
-            raise BrokenRules(
-                f"{self.who} answered with {len(text):,} characters; at most {_MOST_CHARACTERS:,} are taken."
+            raise ProtocolViolation(
+                f"{self.label} answered with {len(text):,} characters; the limit is {_MOST_CHARACTERS:,}."
             )
         if not text.strip():
-            raise BrokenRules(f"{self.who} sent an empty answer.")
+            raise ProtocolViolation(f"{self.label} sent an empty answer.")
         return Reply(text, context, task, self._metadata)
 
-    def _no_answer(self, status: TaskStatus | None) -> ModelUnavailable | ModelRefused | BrokenRules:
+    def _no_answer(self, status: TaskStatus | None) -> ModelUnavailable | ModelRefused | ProtocolViolation:
         if status is None:
-            return BrokenRules(f"{self.who} ended its answer without a message or a task.")
-        said = one_line(text_of(status.message.parts), 300).rstrip(". ") if status.HasField("message") else ""
-        words = f": {said}" if said else ""
+            return ProtocolViolation(f"{self.label} ended its answer without a message or a task.")
+        reason = one_line(text_of(status.message.parts), 300).rstrip(". ") if status.HasField("message") else ""
+        words = f": {reason}" if reason else ""
         if status.state == TaskState.TASK_STATE_AUTH_REQUIRED:
-            return ModelRefused(f"{self.who} wants credentials{words}; give them in WORKBENCH_A2A_HEADERS.")
+            return ModelRefused(f"{self.label} requires credentials{words}; set them in WORKBENCH_A2A_HEADERS.")
         if status.state in _ENDED:
-            return ModelUnavailable(f"{self.who} {_ENDED[status.state]}{words}.")
-        return BrokenRules(f"{self.who} ended its answer before its task was done.")
+            return ModelUnavailable(f"{self.label} {_ENDED[status.state]}{words}.")
+        return ProtocolViolation(f"{self.label} ended its answer before its task was done.")
 
-    def _set(self, status: TaskStatus) -> None:
+    def _set_status(self, status: TaskStatus) -> None:
         before = self._status
         final = status.state in _ANSWERED or status.state in _ENDED
         if before is not None and (before.state in _ANSWERED or before.state in _ENDED) and before != status and final:
-            raise self._twice()
+            raise self._second_answer()
         self._status = status
         if not final and status.HasField("message"):
             self._working[status.message.message_id] = status.message
 
-    def _of_task(self, task: str) -> None:
+    def _set_task(self, task: str) -> None:
         if self._messages or (self.task and task and task != self.task):
-            raise self._twice()
+            raise self._second_answer()
         self.task = self.task or task
 
-    def _put(self, artifact: Artifact, *, append: bool) -> None:
+    def _add_artifact(self, artifact: Artifact, *, append: bool) -> None:
         had = self._artifacts.get(artifact.artifact_id)
         if had is None or not append:
             self._artifacts[artifact.artifact_id] = artifact
         else:
             had.parts.extend(artifact.parts)
 
-    def _seen(self, context: str, metadata: Any) -> None:
+    def _note(self, context: str, metadata: Any) -> None:
         if context:
             self._contexts.add(context)
         self._metadata |= MessageToDict(metadata)
 
-    def _twice(self) -> BrokenRules:
-        return BrokenRules(f"{self.who} answered twice.")
+    def _second_answer(self) -> ProtocolViolation:
+        return ProtocolViolation(f"{self.label} answered twice.")
 
 
 def text_of(parts: Iterable[Part]) -> str:
-    """Return the text of parts, a line each, or joined where only that makes a whole call; a data part that holds one stands as ``<json>``."""
+    """Return the parts' texts as lines, or concatenated if only that yields a call; data parts with a call become ``<json>``."""
     texts = [text for text in map(_text, parts) if text]
     joined = "".join(texts)
     if len(texts) > 1 and _holds_call(joined) and not any(map(_holds_call, texts)):
@@ -199,7 +199,7 @@ def _text(part: Part) -> str:
         case "data":
             value = MessageToDict(part.data)
             if isinstance(value, dict) and isinstance(value.get("name"), str):
-                # Protocol buffers keep no order of keys; the same answer is to be the same text.
+                # Protocol buffers do not preserve the order of keys; sort them so that equal answers are equal texts.
                 rest = json.loads(json.dumps(value, sort_keys=True))
                 return f"{OPEN}{json.dumps({'name': rest.pop('name'), **rest}, ensure_ascii=False)}{CLOSE}"
             return json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -1,4 +1,4 @@
-"""``serve-agent``: an agent of this machine as an A2A server, one conversation per context."""
+"""``serve-agent``: a local agent as an A2A server, with one conversation per context."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from workbench.engine.records import SessionReplay, recorded_model
 from workbench.interop.a2a.listening import ListenAddress, app_for, card_for
 from workbench.models import CallLimits, Gateway
 from workbench.models.reasoning import split_reasoning
-from workbench.models.types import Answer, Asker, CallRecord, Request
+from workbench.models.types import Answer, CallRecord, ModelClient, Request
 from workbench.plans.plan import DocumentPlan
 from workbench.repository import View
 
@@ -40,15 +40,15 @@ _CLOSING = re.compile(
     rf"\n\n(?:{re.escape(CUT)}[^\n]*|{re.escape(OWN_CLOSINGS.go_on)}|{re.escape(OWN_CLOSINGS.hand_in)})\Z"
 )
 _LONGEST_DESCRIPTION = 2_000
-_NOTHING = "The steps are used up, and there is nothing to hand in."
+_NOTHING = "The steps are used up without a submission."
 
 
-class _Waiting(BaseException):
-    """The agent has called a tool, and waits for what it gives; no ``except Exception`` of an agent may catch it."""
+class _AwaitingResult(BaseException):
+    """The agent awaits a tool's result from the client. Not an Exception, so that no agent catches it."""
 
 
 class _NoLog:
-    """Whoever asks records the steps and the answers."""
+    """Discards steps and answers, which the client records."""
 
     def step(self, step: Step) -> None: ...
 
@@ -58,14 +58,14 @@ class _NoLog:
 
 
 class _NoView(View):
-    """The part of a repository that an agent may see: nothing, as the repository is with whoever asks."""
+    """An empty view: the client has the repository."""
 
     def __init__(self) -> None:
         super().__init__(Path(os.devnull))
 
 
 def assignment_in(message: str) -> Assignment:
-    """Return the project that a first message is about; of one without names, the message is the description."""
+    """Parse a first message; without the usual fields, the whole message is the description."""
     name, described = _NAMED.search(message), _DESCRIBED.search(message)
     return Assignment(
         one_line(name[1], 120) if name else "the project",
@@ -74,12 +74,12 @@ def assignment_in(message: str) -> Assignment:
 
 
 def result_in(message: str) -> str:
-    """Return a tool's result as it is in a message: without the line before it and the invitation after it."""
+    """Return the tool's result in a message, without AEO-Bench's first and last lines."""
     return _CLOSING.sub("", _RESULT.sub("", message, count=1))
 
 
 def observation_of(tool: str, kwargs: Mapping[str, object], text: str) -> Observation:
-    """Return what a tool of somebody else gave, with the paths that it lists or reads."""
+    """Return the result of a client's tool, with the paths that it lists or reads."""
     path = kwargs.get("path", "." if tool == "list_directory" else "")
     target = normal(path) if isinstance(path, str) and path.strip() else ""
     if text.startswith("Error:") or tool not in ("list_directory", "read_file"):
@@ -100,8 +100,8 @@ def observation_of(tool: str, kwargs: Mapping[str, object], text: str) -> Observ
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What the agent says next, and what its model took for it; ``cost_usd`` is None where no price is known."""
+class ServedAnswer:
+    """The agent's next message and its model's usage; ``cost_usd`` is None if the price is unknown."""
 
     text: str
     model: str = ""
@@ -112,11 +112,11 @@ class Said:
 
 @dataclass(slots=True)
 class ServedConversation:
-    """A conversation of one agent with one client; ``recorded`` is the model whose answers are replayed, "" where none are."""
+    """A conversation of one agent with one client; ``recorded`` is the recorded model of a replay, else ""."""
 
     agent: str
     model: str
-    asker: Asker
+    client: ModelClient
     scope: str
     max_steps: int = 15
     answer_tokens: int = 4096
@@ -127,29 +127,29 @@ class ServedConversation:
     _ended: bool = False
     _gave_up: str = ""
 
-    async def hear(self, message: str) -> Said:
-        """Return what the agent says to a message; where it raises, by a ModelError of its model, the message is as if it had not come."""
+    async def reply(self, message: str) -> ServedAnswer:
+        """Return the agent's answer to a message. If it raises, such as a ModelError, the message is rolled back."""
         if self._gave_up and not _NAMED.search(message):
-            return Said(self._gave_up)
+            return ServedAnswer(self._gave_up)
         if self._assignment is None or self._ended:
-            # After a submission another message is another task in the same context.
+            # A message after a submission starts a new task in the same context.
             self._assignment, self._results, self._ended, self._gave_up = assignment_in(message), [], False, ""
             self._answers.clear()
         else:
             self._results.append(result_in(message))
         paid: list[Answer] = []
-        context = _Served(self, self._assignment, list(self._results), paid)
+        context = _ServedContext(self, self._assignment, list(self._results), paid)
         try:
             submission = await make_agent(self.agent).document(context)
             self._ended = True
-            # What was said is with whoever asked; a server keeps it no longer than the agent needs it.
+            # The client has the answer; the server keeps messages no longer than the agent needs them.
             self._results.clear()
             self._answers.clear()
-            handed_in = {"readme": submission.readme, "metadata": submission.metadata}
+            submitted = {"readme": submission.readme, "metadata": submission.metadata}
             self._gave_up = "" if submission.parsed else submission.readme or _NOTHING
-            text = self._gave_up or context.said or _call(RESPOND, handed_in)
-        except _Waiting:
-            text = context.said
+            text = self._gave_up or context.message or _call(RESPOND, submitted)
+        except _AwaitingResult:
+            text = context.message
         except BaseException:
             if self._results:
                 self._results.pop()
@@ -157,7 +157,7 @@ class ServedConversation:
                 self._assignment = None
             raise
         costs = [one.cost_usd for one in paid]
-        return Said(
+        return ServedAnswer(
             text,
             paid[-1].model if paid else "",
             sum(one.usage.prompt_tokens for one in paid),
@@ -170,8 +170,8 @@ def _call(name: str, kwargs: Mapping[str, object]) -> str:
     return f"{OPEN}{json.dumps({'name': name, 'kwargs': kwargs}, ensure_ascii=False)}{CLOSE}"
 
 
-class _Served(AgentContext):
-    """The context of a served agent: tools give what the client sent, and the first call without a result ends the run."""
+class _ServedContext(AgentContext):
+    """Replays the conversation: tools return the client's results, and the first call without one ends the run."""
 
     def __init__(self, of: ServedConversation, assignment: Assignment, results: list[str], paid: list[Answer]) -> None:
         super().__init__(
@@ -186,49 +186,49 @@ class _Served(AgentContext):
             max_steps=of.max_steps,
             answer_tokens=of.answer_tokens,
         )
-        self.said = ""
+        self.message = ""
         self._of, self._results, self._paid = of, results, paid
         self._turns: Counter[str] = Counter()
 
     async def complete(self, request: Request) -> Answer:
-        """Return what the model said to this before in the conversation, else ask it."""
-        turn = (request.digest, self._turns[request.digest])
+        """Return the model's earlier answer in this conversation, else call it."""
+        key = (request.digest, self._turns[request.digest])
         self._turns[request.digest] += 1
-        known = self._of._answers.get(turn)
+        known = self._of._answers.get(key)
         if known is None:
-            known = self._of._answers[turn] = await self._of.asker.complete(request)
+            known = self._of._answers[key] = await self._of.client.complete(request)
             self._paid.append(known)
         return known
 
     def take(self, conversation: Conversation, turn: Turn, *, run_tools: bool = True) -> None:
-        """Note the model's own words, which are what the client gets, and go on."""
-        self.said = split_reasoning(turn.answer.text).answer
+        """Keep the model's own text, which is what the client receives."""
+        self.message = split_reasoning(turn.answer.text).answer
         super().take(conversation, turn, run_tools=run_tools)
-        self.said = ""
+        self.message = ""
 
     def submit(self, turn: Turn) -> Submission:
-        self.said = split_reasoning(turn.answer.text).answer
+        self.message = split_reasoning(turn.answer.text).answer
         return super().submit(turn)
 
     def _observe(self, tool: str, kwargs: Mapping[str, object]) -> Observation:
         if not self._results:
-            self.said = self.said or _call(tool, kwargs)
-            raise _Waiting
+            self.message = self.message or _call(tool, kwargs)
+            raise _AwaitingResult
         return observation_of(tool, kwargs, self._results.pop(0))
 
 
 SKILL = AgentSkill(
     id="generate_documentation",
     name="Generate documentation",
-    description="Explores a repository with list_directory and read_file, which the client runs, and hands in a README with metadata.",
+    description="Explores a repository with list_directory and read_file, which the client runs, and submits a README with metadata.",
     tags=["documentation", "readme", "aeo-bench"],
     examples=["Document this project.\n\nProject: word_counter\nDescription: A command line tool."],
 )
-_MOST_CONVERSATIONS = 200  # kept at once; the one that was quiet longest is forgotten
+_MOST_CONVERSATIONS = 200  # the least recently used one is dropped
 
 
 def gateway_for(plan: DocumentPlan, settings: Settings) -> Gateway:
-    """Return the gateway that a served agent asks; nothing of it is written to disk."""
+    """Return the gateway of a served agent, which writes nothing to disk."""
     limits = CallLimits(
         concurrency=settings.concurrency,
         timeout_s=settings.request_timeout,
@@ -246,81 +246,81 @@ def gateway_for(plan: DocumentPlan, settings: Settings) -> Gateway:
 
 
 def check_servable(agent: str) -> None:
-    """Raise UsageError for an agent that is not there, or that looks into the repository without its tools."""
+    """Raise UsageError for an unknown agent, or one that reads the repository without its tools."""
     info = agent_info(agent)
     if is_remote(agent):
-        raise UsageError(f"{info.name} is served already; name its address where it is asked.")
+        raise UsageError(f"{info.name} is already served; use its address directly.")
     if info.name == "single-file":
         raise UsageError("The agent single-file chooses its file without a tool, so it cannot be served; white can.")
 
 
 @dataclass(slots=True)
-class _Kept:
+class _OpenConversation:
     conversation: ServedConversation
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class ServedAgent(AgentExecutor):  # type: ignore[misc]
-    """Answers messages, ``at_once`` at the same time, by conversations with an agent of this machine that ``new`` makes by their ids."""
+    """Answers messages, ``concurrency`` at a time; ``new`` creates the conversation of a context id."""
 
-    def __init__(self, new: Callable[[str], ServedConversation], at_once: int) -> None:
+    def __init__(self, new: Callable[[str], ServedConversation], concurrency: int) -> None:
         self._new = new
-        self._places = asyncio.Semaphore(at_once)
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._slots = asyncio.Semaphore(concurrency)
+        self._open: OrderedDict[str, _OpenConversation] = OrderedDict()
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Answer one message with one message, or with a failed task that says why there is none."""
+        """Answer one message with one message, or with a failed task and its reason."""
         key = context.context_id or str(uuid4())
-        kept = self._kept.setdefault(key, _Kept(self._new(key)))
-        self._kept.move_to_end(key)
-        while len(self._kept) > _MOST_CONVERSATIONS:
-            self._kept.popitem(last=False)
+        opened = self._open.setdefault(key, _OpenConversation(self._new(key)))
+        self._open.move_to_end(key)
+        while len(self._open) > _MOST_CONVERSATIONS:
+            self._open.popitem(last=False)
         try:
-            async with kept.turn, self._places:
-                said = await kept.conversation.hear(context.get_user_input())
+            async with opened.lock, self._slots:
+                answer = await opened.conversation.reply(context.get_user_input())
         except WorkbenchError as error:
             print(one_line(f"No answer: {error}", 500), file=sys.stderr, flush=True)
-            words = _without_place(str(error), kept.conversation.model)
-            status = TaskStatus(state=TaskState.TASK_STATE_FAILED, message=_message(Said(words), key))
+            words = _without_path(str(error), opened.conversation.model)
+            status = TaskStatus(state=TaskState.TASK_STATE_FAILED, message=_message(ServedAnswer(words), key))
             task = str(context.task_id or uuid4())
             await event_queue.enqueue_event(Task(id=task, context_id=key, status=status))
             return
-        await event_queue.enqueue_event(_message(said, key))
+        await event_queue.enqueue_event(_message(answer, key))
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Nothing to do: an answer that is not waited for any more is thrown away."""
+        """Nothing to do: abandoned answers are discarded."""
 
 
-def _without_place(sentence: str, model: str) -> str:
-    """Return a sentence without the path of a recording, which is nobody else's business."""
+def _without_path(sentence: str, model: str) -> str:
+    """Remove the path of a replayed session, which clients need not know."""
     path = model.removeprefix("replay:")
-    return sentence.replace(path, "that is replayed") if path != model else sentence
+    return sentence.replace(path, "of the replay") if path != model else sentence
 
 
-def _message(said: Said, context: str) -> Message:
-    message = Message(message_id=str(uuid4()), role=Role.ROLE_AGENT, context_id=context, parts=[Part(text=said.text)])
-    if said.model:
-        told: dict[str, object] = {
-            "model": said.model,
-            "prompt_tokens": said.prompt_tokens,
-            "completion_tokens": said.completion_tokens,
+def _message(answer: ServedAnswer, context: str) -> Message:
+    message = Message(message_id=str(uuid4()), role=Role.ROLE_AGENT, context_id=context, parts=[Part(text=answer.text)])
+    if answer.model:
+        usage: dict[str, object] = {
+            "model": answer.model,
+            "prompt_tokens": answer.prompt_tokens,
+            "completion_tokens": answer.completion_tokens,
         }
-        told |= {"cost_usd": said.cost_usd} if said.cost_usd is not None else {}
-        message.metadata.update({"workbench": told})
+        usage |= {"cost_usd": answer.cost_usd} if answer.cost_usd is not None else {}
+        message.metadata.update({"workbench": usage})
     return message
 
 
-def agent_app(plan: DocumentPlan, place: ListenAddress, asker: Asker, at_once: int) -> ASGIApp:
+def agent_app(plan: DocumentPlan, address: ListenAddress, client: ModelClient, concurrency: int) -> ASGIApp:
     first = ServedConversation(
         plan.agent,
         plan.model,
-        asker,
+        client,
         "",
         max_steps=plan.max_steps,
         answer_tokens=plan.answer_tokens or 4096,
         recorded=recorded_model(plan.model),
     )
     name = "aeo_white_agent" if plan.agent == "white" else f"workbench_{plan.agent}"
-    description = f"The documentation agent {plan.agent} of the Workbench, asking {plan.model.partition(':')[0]}."
-    card = card_for(name, description, SKILL, place.url, streaming=True)
-    return app_for(card, ServedAgent(lambda key: replace(first, scope=key), at_once), place.token)
+    description = f"The documentation agent {plan.agent} of the Workbench; model: {plan.model.partition(':')[0]}."
+    card = card_for(name, description, SKILL, address.url, streaming=True)
+    return app_for(card, ServedAgent(lambda key: replace(first, scope=key), concurrency), address.token)

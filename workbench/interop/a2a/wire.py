@@ -1,4 +1,4 @@
-"""HTTP with agents of other people: credentials where they belong, no more than is allowed, and what goes wrong in a sentence."""
+"""HTTP with remote agents: credentials by origin, size limits, and readable errors."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def origin_of(url: str) -> str:
 
 
 def headers_by_origin(environment: Mapping[str, str] | None = None) -> dict[str, dict[str, str]]:
-    """Return the headers to send by origin; raises UsageError, which does not quote the variable, where it has another shape."""
+    """Return the headers to send by origin. UsageError, which does not quote the variable: it is malformed."""
     text = (os.environ if environment is None else environment).get(VARIABLE, "")
     if not text.strip():
         return {}
     try:
-        given = json.loads(text)
-        found = {origin_of(url): dict(headers) for url, headers in given.items() if urlsplit(url).hostname}
+        value = json.loads(text)
+        found = {origin_of(url): dict(headers) for url, headers in value.items() if urlsplit(url).hostname}
     except (ValueError, TypeError, AttributeError, RecursionError):
         raise UsageError(f"{_SHAPE}.") from None
     texts = [part for headers in found.values() for pair in headers.items() for part in pair]
-    if len(found) != len(given) or not all(
+    if len(found) != len(value) or not all(
         isinstance(one, str) and one.isprintable() and one.isascii() for one in texts
     ):
         raise UsageError(f"{_SHAPE}.")
@@ -46,7 +46,7 @@ def headers_by_origin(environment: Mapping[str, str] | None = None) -> dict[str,
 
 
 def values_of(headers: Mapping[str, Mapping[str, str]]) -> set[str]:
-    """Return everything in headers that must never be recorded: values, and what follows ``Bearer``."""
+    """Return the secrets in headers, which are never recorded: whole values, and tokens after ``Bearer``."""
     values = {value for each in headers.values() for value in each.values()}
     return values | {value.partition(" ")[2] for value in values if " " in value}
 
@@ -55,7 +55,7 @@ def values_of(headers: Mapping[str, Mapping[str, str]]) -> set[str]:
 
 
 class TooLarge(httpx.TransportError):
-    """A server sent more than allowed."""
+    """A response exceeds the limit."""
 
 
 _REDIRECTS = (301, 302, 307, 308)
@@ -64,7 +64,7 @@ _KEPT_BYTES = 64_000
 
 
 class Limit:
-    """How many bytes a server may still send; renewed for each message. ``last`` is the end of what the last response had."""
+    """The number of bytes that a server may still send for a message; ``last`` is the tail of the last response."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -103,7 +103,7 @@ class _Guarded(httpx.AsyncBaseTransport):
         response = await self._send(request)
         for _ in range(_MOST_REDIRECTS):
             place = request.url.join(response.headers.get("location", ""))
-            # Servers add or take a slash that way. Whatever leads elsewhere would take the message along.
+            # Servers add or remove a slash by redirects. Another origin would receive the message.
             if response.status_code not in _REDIRECTS or origin_of(str(place)) != origin_of(str(request.url)):
                 break
             await response.aclose()
@@ -117,17 +117,17 @@ class _Guarded(httpx.AsyncBaseTransport):
         self._limit.last = b""
         for name, value in self._headers.get(origin_of(str(request.url)), {}).items():
             request.headers[name] = value
-        # Packed bytes would be counted before they are unpacked.
+        # Compressed bytes would be counted before decompression.
         request.headers["Accept-Encoding"] = "identity"
         scheme = request.url.scheme
         if scheme not in self._inner:
-            # Reading the certificates of the authorities takes 60 ms, which nobody without encryption should wait for.
+            # Loading the CA certificates takes 60 ms, so only HTTPS loads them.
             verify = _certificates() if scheme == "https" else False
             self._inner[scheme] = httpx.AsyncHTTPTransport(verify=verify, limits=httpx.Limits(max_connections=8))
         response = await self._inner[scheme].handle_async_request(request)
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
-            raise TooLarge("packed bytes, although none were asked for")
+            raise TooLarge("a compressed response, although none was requested")
         assert isinstance(response.stream, httpx.AsyncByteStream)
         return httpx.Response(
             response.status_code,
@@ -147,22 +147,22 @@ def _certificates() -> ssl.SSLContext:
 
 
 def client_for(limit: Limit, headers: Mapping[str, Mapping[str, str]]) -> httpx.AsyncClient:
-    """Return a client without a time limit of its own that takes nothing from the environment."""
+    """Return a client without a timeout that ignores the environment."""
     return httpx.AsyncClient(transport=_Guarded(limit, headers), timeout=None, follow_redirects=False, trust_env=False)
 
 
-# -- what goes wrong
+# -- errors
 
-_WORDS = 240  # characters of another program that are quoted
+_WORDS = 240  # quoted characters of a remote message
 _WORD_KEYS = ("message", "detail", "error", "msg", "title", "reason")
 
 
 class NoAgent(ModelUnavailable):
-    """There is no agent at the address: no server, no card, or another one than was asked for."""
+    """There is no agent at the address: no server, no card, or the card of another agent."""
 
 
-class BrokenRules(MalformedAnswer):
-    """The agent answered, but not as the protocol has it: twice, in another context, without an end."""
+class ProtocolViolation(MalformedAnswer):
+    """The agent's answer violates the protocol: a second answer, another context, no end."""
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -174,69 +174,69 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def problem_of(error: BaseException, url: str, last: bytes = b"") -> ModelError:
-    """Return what an exception of the client means for the agent at ``url``, whose last response ended with ``last``."""
+    """Translate an exception of the client; ``last`` is the tail of the last response of the agent at ``url``."""
     who = f"The agent at {url}"
     found = list(_chain(error))
     for one in found:
         if isinstance(one, ModelError):
             return one
         if isinstance(one, TooLarge):
-            return BrokenRules(f"{who} sent {one} at once and was stopped.")
+            return ProtocolViolation(f"{who} sent {one}, so the connection was closed.")
         if isinstance(one, ssl.SSLError):
             why = one_line(getattr(one, "verify_message", "") or one.reason or str(one), _WORDS)
-            return NoAgent(f"{who} cannot be trusted: its certificate does not match ({why}).")
+            return NoAgent(f"{who} cannot be trusted: its certificate is invalid ({why}).")
     for one in found:
         if isinstance(one, httpx.HTTPStatusError):
             return _status(one.response, who, last)
         if isinstance(one, httpx.ConnectError):
-            return NoAgent(f"{who} cannot be reached ({_os_words(found)}); start it, or correct the address.")
+            return NoAgent(f"{who} cannot be reached ({_os_message(found)}); start it, or correct the address.")
         if isinstance(one, httpx.TransportError):
-            return ModelUnavailable(f"{who} ended the connection before it answered ({_said(one)}).")
+            return ModelUnavailable(f"{who} closed the connection before it answered ({_message_of(one)}).")
     for answered in objects_in(last.decode("utf-8", "replace")):
-        # The client's own exceptions leave out the code, or the words.
+        # The client's own exceptions omit the code or the message.
         if (failed := answered.value.get("error")) and answered.value.get("result") is None:
             code = f" {one_line(str(failed['code']), 40)}" if isinstance(failed, dict) and "code" in failed else ""
-            return ModelUnavailable(f"{who} answered with the error{code}: {_words_in(failed) or 'it says no more'}.")
-    return BrokenRules(f"{who} sent what is no answer of A2A: {_said(found[0])}.")
+            return ModelUnavailable(f"{who} answered with the error{code}: {_message_in(failed) or 'no message'}.")
+    return ProtocolViolation(f"{who} sent something that is not an A2A answer: {_message_of(found[0])}.")
 
 
 def _status(response: httpx.Response, who: str, last: bytes) -> ModelError:
     status = response.status_code
     if 300 <= status < 400:
         to = one_line(response.headers.get("location", "nowhere"), 120)
-        return NoAgent(f"{who} redirects to {to}, which is not followed; name that address if it is meant.")
+        return NoAgent(f"{who} redirects to {to}, which is not followed; use that address if it is the agent's.")
     text = last.decode("utf-8", "replace").strip()
     objects = objects_in(text)
-    # A page in HTML says nothing that one line could hold.
-    words = _words_in(objects[0].value) if objects else "" if text.startswith("<") else one_line(text, _WORDS)
+    # An HTML page cannot be quoted in one line.
+    words = _message_in(objects[0].value) if objects else "" if text.startswith("<") else one_line(text, _WORDS)
     why = f": {words.rstrip('. ')}" if words else ""
     if status in (401, 403):
-        return ModelRefused(f"{who} wants credentials (HTTP {status}); give them in WORKBENCH_A2A_HEADERS.")
+        return ModelRefused(f"{who} requires credentials (HTTP {status}); set them in WORKBENCH_A2A_HEADERS.")
     if status >= 500:
         return ModelUnavailable(f"{who} failed (HTTP {status}){why}.")
     return ModelRefused(f"{who} refused the message (HTTP {status}){why}.")
 
 
-def _words_in(value: object) -> str:
-    """Return what an error in JSON says, wherever servers put it, "" if nothing."""
+def _message_in(value: object) -> str:
+    """Return the message of a JSON error in any of the usual fields, "" if there is none."""
     if isinstance(value, str):
         return one_line(value, _WORDS).rstrip(". ")
     if isinstance(value, list):
-        return "; ".join(filter(None, map(_words_in, value[:3])))
+        return "; ".join(filter(None, map(_message_in, value[:3])))
     if isinstance(value, dict):
-        said = next(filter(None, (_words_in(value.get(key)) for key in _WORD_KEYS)), "")
-        more = _words_in(value.get("data"))
-        return f"{said} ({more})" if said and more else said or more
+        message = next(filter(None, (_message_in(value.get(key)) for key in _WORD_KEYS)), "")
+        more = _message_in(value.get("data"))
+        return f"{message} ({more})" if message and more else message or more
     return ""
 
 
-def _os_words(found: list[BaseException]) -> str:
-    # asyncio names every address that was tried; the system's own words are those of the number.
+def _os_message(found: list[BaseException]) -> str:
+    # asyncio's message lists every address that it tried; strerror is shorter.
     for one in found:
         if isinstance(one, OSError) and one.errno is not None:
             return (os.strerror(one.errno) if one.errno > 0 else one_line(str(one.strerror), 80)).lower()
-    return _said(found[-1])
+    return _message_of(found[-1])
 
 
-def _said(error: BaseException) -> str:
+def _message_of(error: BaseException) -> str:
     return one_line(str(error), _WORDS).rstrip(". ") or type(error).__name__

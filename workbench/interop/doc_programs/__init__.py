@@ -1,4 +1,4 @@
-"""Doc systems that are other people's programs: RepoAgent, OSA, any command.
+"""Third-party programs as doc systems: RepoAgent, OSA, any command.
 
-Each is an adapter (how it is started, where it leaves its docstrings) in a ``program.DocProgram``, which does the rest.
+Each has an adapter (how to start it, where it leaves its docstrings); ``program.DocProgram`` does the rest.
 """

@@ -1,8 +1,9 @@
-"""``command:PROGRAM…``: any program that documents a folder in place.
+"""``command:PROGRAM…``: any program that documents a folder in context.
 
-The words are a shell's, without a shell: ``NAME=VALUE`` in front is an environment variable, and ``{folder}``,
-``{base_url}``, ``{model}``, ``{key}`` stand for the copy to document, the endpoint (``…/v1``), the model's name and the
-key. ``{model=NAME}`` names the model; ``OPENAI_BASE_URL``, ``OPENAI_API_KEY`` and ``OPENAI_MODEL`` are set too.
+The command line is split as in a shell but runs without one. A leading ``NAME=VALUE`` is an environment variable.
+``{folder}``, ``{base_url}``, ``{model}`` and ``{key}`` are replaced by the copy to document, the endpoint (``…/v1``), the
+model's name and the key; ``{model=NAME}`` chooses the model. ``OPENAI_BASE_URL``, ``OPENAI_API_KEY`` and
+``OPENAI_MODEL`` are also set.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from workbench.base.errors import UsageError
 from workbench.base.text import one_line
 from workbench.documenters.program_cache import COPY, WrittenDocs, read_edited
 from workbench.documenters.types import DocsName
-from workbench.interop.doc_programs.program import DocProgram, ProgramContext, Start, seen_of
+from workbench.interop.doc_programs.program import DocProgram, ProgramContext, Start, mounts_of
 
 _VARIABLE = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>.*)", re.ASCII | re.DOTALL)
 _MODEL = re.compile(r"\{model=(?P<name>[^{}]+)\}")
 _PLACEHOLDER = re.compile(r"\{(?P<name>\w+)\}", re.ASCII)
 _KNOWN = ("folder", "base_url", "model", "key")
 _PYTHONS = ("python", "python3")
-_LARGEST = 5_000_000  # bytes of a script whose content is looked at
+_LARGEST = 5_000_000  # bytes of a script whose content is hashed
 
 
 class CommandAdapter:
-    """A command: the words after ``command:``; see the module."""
+    """Adapter of a command, the text after ``command:``; see the module."""
 
     def __init__(self, text: str, version: str = "") -> None:
         self._variables, self._words = _read(text)
@@ -40,36 +41,41 @@ class CommandAdapter:
         found = {match["name"] for word in _all(self._variables, self._words) for match in _MODEL.finditer(word)}
         if len(found) > 1:
             raise UsageError(
-                f"The command names {len(found)} models: {', '.join(sorted(found))}; one answers all its requests."
+                f"The command names {len(found)} models: {', '.join(sorted(found))}; use one for all requests."
             )
         self.model = next(iter(found), "")
-        self.basis = _contents(self._words)
+        self.basis = _scripts_digest(self._words)
 
-    def start(self, place: ProgramContext) -> Start:
-        values = {"folder": place.folder, "base_url": f"{place.base_url}/v1", "model": place.model, "key": place.key}
+    def start(self, context: ProgramContext) -> Start:
+        values = {
+            "folder": context.folder,
+            "base_url": f"{context.base_url}/v1",
+            "model": context.model,
+            "key": context.key,
+        }
         words = [_filled(word, values) for word in self._words]
         program = _program(words[0])
-        given = {name: _filled(value, values) for name, value in self._variables}
+        own = {name: _filled(value, values) for name, value in self._variables}
         variables = {
             "OPENAI_BASE_URL": values["base_url"],
-            "OPENAI_API_KEY": place.key,
-            "OPENAI_MODEL": place.model,
-            **given,
+            "OPENAI_API_KEY": context.key,
+            "OPENAI_MODEL": context.model,
+            **own,
         }
-        mounts = [seen for word in words[1:] for seen in _seen(word)]
-        # A program of an environment starts the interpreter that stands beside it.
+        mounts = [path for word in words[1:] for path in _mounts_of(word)]
+        # A program of a virtual environment starts the interpreter in the same folder.
         beside = program if program.name.startswith("python") else program.parent / "python"
         python = beside if beside.exists() else Path(sys.executable)
-        mounts += seen_of(python) if beside.exists() else _seen(str(program))
+        mounts += mounts_of(python) if beside.exists() else _mounts_of(str(program))
         return Start([str(program), *words[1:]], python, variables, tuple(mounts))
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> WrittenDocs:
         return read_edited(pristine, area / COPY, paths)
 
     @classmethod
-    def written_out(cls, docs: DocsName, default_model: str) -> tuple[DocsName, str]:
-        """Return the command with paths and model, and the model ("" for none)."""
-        text = command_written_out(docs.rest, default_model)
+    def resolved(cls, docs: DocsName, default_model: str) -> tuple[DocsName, str]:
+        """Return the name with absolute paths and the model filled in, and the model ("" for none)."""
+        text = resolve_command(docs.rest, default_model)
         return replace(docs, rest=text), cls(text).model
 
 
@@ -79,7 +85,7 @@ class CommandDocs(DocProgram):
     adapter = CommandAdapter
 
 
-def command_written_out(text: str, default_model: str) -> str:
+def resolve_command(text: str, default_model: str) -> str:
     """Return a command with relative paths made absolute, and ``{model}`` as ``{model=NAME}``."""
     variables, words = _read(text)
     program = words[0]
@@ -100,7 +106,7 @@ def command_written_out(text: str, default_model: str) -> str:
 
 
 def _quoted(word: str) -> str:
-    # Placeholders need no quotation marks, which would only make the name longer.
+    # Placeholders need no quoting, which would only make the name longer.
     return word if re.fullmatch(r"[\w@%+=:,./{}-]+", word, re.ASCII) else shlex.quote(word)
 
 
@@ -118,7 +124,7 @@ def _read(text: str) -> tuple[list[tuple[str, str]], list[str]]:
     unknown = {m["name"] for word in _all(variables, words) for m in _PLACEHOLDER.finditer(word)} - set(_KNOWN)
     if unknown:
         raise UsageError(
-            f"The command has {{{min(unknown)}}}, which stands for nothing; there are "
+            f"The command has the unknown placeholder {{{min(unknown)}}}; known are "
             f"{', '.join('{' + name + '}' for name in _KNOWN)} and {{model=NAME}}."
         )
     return variables, words
@@ -134,19 +140,19 @@ def _filled(word: str, values: dict[str, str]) -> str:
 
 
 def _program(word: str) -> Path:
-    """Return the path of a program; ``python`` is the interpreter of this workbench."""
+    """Return the path of a program; ``python`` is the workbench's own interpreter."""
     if word in _PYTHONS:
         return Path(sys.executable)
     found = shutil.which(str(Path(word).expanduser()) if "/" in word else word)
     if found is None:
-        raise UsageError(f"There is no program {word!r}; give its path, or install it.")
+        raise UsageError(f"There is no program {word!r}; use its path, or install it.")
     return Path(found).absolute()
 
 
-def _seen(word: str) -> list[Path]:
-    """Return what is visible because a word names it: a folder, or a file with the folder around it.
+def _mounts_of(word: str) -> list[Path]:
+    """Return the paths to mount for an argument: a folder, or the folder that contains a file.
 
-    Of a file directly in the home folder, in a folder above that or in the temporary one, only the file itself.
+    Of a file directly in the home folder, a parent of it or a temporary folder, only the file itself is mounted.
     """
     path = Path(word)
     if not path.is_absolute() or not path.exists() or path.is_relative_to("/usr") or path == Path("/"):
@@ -158,8 +164,8 @@ def _seen(word: str) -> list[Path]:
     return [path] if wide else [path.parent]
 
 
-def _contents(words: Sequence[str]) -> str:
-    """Return a digest of the scripts that a command names: a changed one documents anew."""
+def _scripts_digest(words: Sequence[str]) -> str:
+    """Return a digest of the scripts that a command names, so that a changed script invalidates the cache."""
     digest = hashlib.sha256()
     for word in words[1:]:
         path = Path(word)

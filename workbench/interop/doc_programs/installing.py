@@ -1,4 +1,4 @@
-"""Install programs that document repositories, each into an environment of its own in the data folder."""
+"""Install third-party doc systems, each into its own virtual environment in the data folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LIMIT_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True)
 class Installable:
-    """A program that can be installed, by its name in ``--docs``, in the version that its adapter knows."""
+    """An installable program, by its name in ``--docs``, in the version that its adapter supports."""
 
     name: str
     title: str
@@ -37,7 +37,7 @@ class Installable:
 
 @dataclass(frozen=True, slots=True)
 class InstalledProgram:
-    """An installed program: its version, its environment, its size in bytes and how many packages it has."""
+    """An installed program; ``folder`` is its environment, ``packages`` their number."""
 
     version: str
     folder: Path
@@ -63,14 +63,14 @@ def interpreter(program: Installable, version: str = "") -> Path:
         wanted = version or program.version
         also = "" if wanted == program.version else f" (this workbench installs {program.version})"
         raise UsageError(
-            f"{program.title} {wanted} is not installed{also}; workbench docs install {program.name} gets it "
+            f"{program.title} {wanted} is not installed{also}; `workbench docs install {program.name}` installs it "
             f"(about {program.megabytes:,} MB)."
         )
     return found.folder / "bin" / "python"
 
 
-def install(program: Installable, say: Callable[[str], None]) -> InstalledProgram:
-    """Install a program, or resume an interrupted installation. WorkbenchError says why it failed."""
+def install(program: Installable, on_line: Callable[[str], None]) -> InstalledProgram:
+    """Install a program, or resume an interrupted installation. Raises WorkbenchError."""
     if (found := installed(program)) is not None:
         return found
     folder = environment(program)
@@ -81,10 +81,10 @@ def install(program: Installable, say: Callable[[str], None]) -> InstalledProgra
             raise WorkbenchError(
                 f"{program.title} takes about {program.megabytes:,} MB, and {folder.parent} has {room / 1e6:,.0f} MB free."
             )
-        say(f"{program.title} {program.version}: about {program.megabytes:,} MB into {folder}")
-        _install(program, folder, say)
-        say("compiling")
-        _run([str(folder / "bin" / "python"), "-m", "compileall", "-q", "-j", "1", str(folder / "lib")], None, say)
+        on_line(f"{program.title} {program.version}: about {program.megabytes:,} MB into {folder}")
+        _install(program, folder, on_line)
+        on_line("compiling")
+        _run([str(folder / "bin" / "python"), "-m", "compileall", "-q", "-j", "1", str(folder / "lib")], None, on_line)
         size, packages = _measure(folder)
         record = {"version": program.version, "bytes": size, "packages": packages}
         part = folder / "complete.part"
@@ -104,44 +104,46 @@ def remove(program: Installable) -> bool:
     return there
 
 
-def _install(program: Installable, folder: Path, say: Callable[[str], None]) -> None:
+def _install(program: Installable, folder: Path, on_line: Callable[[str], None]) -> None:
     python = folder / "bin" / "python"
     base = sys._base_executable if hasattr(sys, "_base_executable") else sys.executable
     uv = Path(sys.executable).parent / "uv"
     found = str(uv) if uv.exists() else shutil.which("uv")
     if not python.exists():
         make = [found, "venv", "--quiet", "--allow-existing", "--python", base, str(folder)] if found else None
-        status, said = _run(make or [base, "-m", "venv", str(folder)], folder, say)
+        status, output = _run(make or [base, "-m", "venv", str(folder)], folder, on_line)
         if status:
-            raise _failed(program, folder, said)
+            raise _failed(program, folder, output)
     failure = ""
     if found:
-        # What it has downloaded stays in its cache: an interrupted installation goes on from there.
-        status, failure = _run([found, "pip", "install", "--python", str(python), *program.requirements], folder, say)
+        # Downloads stay in uv's cache, so an interrupted installation resumes.
+        status, failure = _run(
+            [found, "pip", "install", "--python", str(python), *program.requirements], folder, on_line
+        )
         if not status:
             return
         if says_full(failure):
             raise _full(program, folder)
-    # pip reads more configuration than uv (indexes, folders with wheels).
+    # Fall back to pip, which reads more configuration than uv (indexes, wheel folders).
     pip = [sys.executable, "-m", "pip", "--python", str(python)]
     if importlib.util.find_spec("pip") is None:
-        _run([str(python), "-m", "ensurepip", "--upgrade"], folder, say)
+        _run([str(python), "-m", "ensurepip", "--upgrade"], folder, on_line)
         pip = [str(python), "-m", "pip"]
     options = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off"]
-    status, said = _run([*pip, "install", *options, *program.requirements], folder, say)
+    status, output = _run([*pip, "install", *options, *program.requirements], folder, on_line)
     if status:
-        raise _failed(program, folder, said or failure)
+        raise _failed(program, folder, output or failure)
 
 
-def _run(command: Sequence[str], growing: Path | None, say: Callable[[str], None]) -> tuple[int, str]:
-    """Run an installer; pass on its output, and every few seconds how large the folder has become."""
+def _run(command: Sequence[str], growing: Path | None, on_line: Callable[[str], None]) -> tuple[int, str]:
+    """Run an installer; report its output and, every few seconds, the size of the folder."""
     variables = {key: value for key, value in os.environ.items() if not key.startswith(("VIRTUAL_ENV", "PYTHON"))}
     began, tail = time.monotonic(), ""
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=variables
     ) as process:
         ending = threading.Event()
-        watch = threading.Thread(target=_tell_size, args=(growing, ending, say), daemon=True)
+        watch = threading.Thread(target=_report_size, args=(growing, ending, on_line), daemon=True)
         watch.start()
         try:
             assert process.stdout is not None
@@ -149,7 +151,7 @@ def _run(command: Sequence[str], growing: Path | None, say: Callable[[str], None
                 text = line.decode("utf-8", "replace")
                 tail = (tail + text)[-20_000:]
                 if text.startswith(("Collecting", "Installing", "Resolved", "Prepared", "Installed", "Downloading")):
-                    say(one_line(text, 160))
+                    on_line(one_line(text, 160))
                 if time.monotonic() - began > _LIMIT_SECONDS:
                     process.kill()
         except BaseException:
@@ -160,9 +162,9 @@ def _run(command: Sequence[str], growing: Path | None, say: Callable[[str], None
     return process.returncode, tail
 
 
-def _tell_size(folder: Path | None, ending: threading.Event, say: Callable[[str], None]) -> None:
+def _report_size(folder: Path | None, ending: threading.Event, on_line: Callable[[str], None]) -> None:
     while folder is not None and not ending.wait(5.0):
-        say(f"{_measure(folder)[0] / 1e6:,.0f} MB so far")
+        on_line(f"{_measure(folder)[0] / 1e6:,.0f} MB so far")
 
 
 def _measure(folder: Path) -> tuple[int, int]:
@@ -171,11 +173,11 @@ def _measure(folder: Path) -> tuple[int, int]:
     return written_bytes(folder), len(list(folder.glob("lib/python*/site-packages/*.dist-info")))
 
 
-def _failed(program: Installable, folder: Path, said: str) -> WorkbenchError:
-    if says_full(said):
+def _failed(program: Installable, folder: Path, output: str) -> WorkbenchError:
+    if says_full(output):
         return _full(program, folder)
     return WorkbenchError(
-        f"{program.title} could not be installed: {last_words(said) or 'the installer said nothing'}."
+        f"{program.title} could not be installed: {last_words(output) or 'the installer printed nothing'}."
     )
 
 

@@ -1,6 +1,6 @@
-"""Another program as a doc system: run once on a copy, with only a ``ChatEndpoint`` as network, and cached.
+"""A third-party program as a doc system: run once on a copy, with only a ``ChatEndpoint`` as network, and cached.
 
-What differs between programs is an adapter: how they start, where they leave their docstrings.
+An adapter defines how a program starts and where it leaves its docstrings.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from workbench.base.disks import says_full
 from workbench.base.reasons import last_words
+from workbench.base.text import plural
 from workbench.documenters.program_cache import (
     COPY,
     KINDS,
@@ -29,7 +30,7 @@ from workbench.documenters.program_cache import (
 )
 from workbench.documenters.types import DocsName, Docstring, DocumentationFailed, DocumentationProgress
 from workbench.models.defaults import LOCAL_DOCSTRING_TOKENS, is_local
-from workbench.models.types import Asker
+from workbench.models.types import ModelClient
 from workbench.repository import Snapshot
 from workbench.repository.functions import DefinitionKey, DefinitionKind, find_definitions
 from workbench.sandbox import program as sandboxed
@@ -44,47 +45,47 @@ _REPORT_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ProgramContext:
-    """Where a program works, as it sees it."""
+    """The paths and the endpoint of a program, from its own view."""
 
     folder: str  # the copy to document; a git repository with one commit
-    beside: str  # holds the copy; it may leave other files here
-    base_url: str  # ``http://127.0.0.1:PORT``; chat completions are answered below any path
+    parent: str  # contains the copy; the program may leave other files here
+    base_url: str  # ``http://127.0.0.1:PORT``; serves chat completions below any path
     model: str
     key: str
-    area: Path  # ``beside`` on this machine, for files that it needs beforehand
+    area: Path  # ``parent`` on the host, for files that the program needs
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How a program is started."""
+    """The command of a program and what it needs in the sandbox."""
 
     command: Sequence[str]
-    python: Path  # an interpreter that it sees
+    python: Path  # its interpreter, which is mounted
     variables: Mapping[str, str] = field(default_factory=dict)
     mounts: Sequence[Path] = ()  # visible read-only, at the same path
-    scratch: Sequence[Path] = ()  # existing folders below those in which it may write; discarded afterwards
+    scratch: Sequence[Path] = ()  # existing folders below ``mounts``, writable and discarded afterwards
 
 
 class Adapter(Protocol):
-    """One program."""
+    """Starts one program and reads its docstrings."""
 
-    name: str  # as in identities: program, version, model and whatever else changes its output
-    title: str  # for sentences, ``RepoAgent 0.2.0``
-    model: str  # that answers its requests; "" if it asks none
-    basis: str  # what else its docstrings rest on, such as the digest of a script; a change makes it document anew
+    name: str  # its identity: program, version, model and whatever else changes its output
+    title: str  # for messages: ``RepoAgent 0.2.0``
+    model: str  # answers its requests; "" if it needs none
+    basis: str  # cache key in addition to the name, such as a script's digest
 
-    def start(self, place: ProgramContext) -> Start: ...
+    def start(self, context: ProgramContext) -> Start: ...
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> WrittenDocs:
-        """Return its docstrings for the Python files ``paths`` of the folder ``pristine``.
+        """Return the docstrings that it wrote for the Python files ``paths`` of the folder ``pristine``.
 
-        ``area`` holds the documented copy ``COPY`` and whatever the program left beside it. DocumentationFailed:
-        nothing is readable.
+        ``area`` contains the documented copy ``COPY`` and the program's other files. DocumentationFailed: its output is
+        unreadable.
         """
 
 
-def seen_of(python: Path) -> tuple[Path, ...]:
-    """Return the folders outside ``/usr`` that an interpreter needs to run: its environment, and what that rests on."""
+def mounts_of(python: Path) -> tuple[Path, ...]:
+    """Return the folders outside ``/usr`` that an interpreter needs: its environment and its base installation."""
     environment, real = python.parent.parent, python.resolve().parent.parent
     folders = [environment] if (environment / "pyvenv.cfg").is_file() else []
     if python == Path(sys.executable):
@@ -93,20 +94,20 @@ def seen_of(python: Path) -> tuple[Path, ...]:
 
 
 class DocProgram:
-    """A program that documents a repository, by default ``confined`` to a sandbox.
+    """Documents a repository with a program, by default ``confined`` to a sandbox.
 
-    ``sampled_as`` is the model whose answers are replayed, for their token limit; ``summary`` says how much it
-    documented and what that took, once :meth:`prepare` is through.
+    ``sampled_as`` is the recorded model of a replay, which determines the token limit. :meth:`prepare` sets ``summary``,
+    the number of docstrings and their cost.
     """
 
     needs_model = True
     adapter: ClassVar[Any]
-    """The class of its adapter, where the name of a doc system leads to it: ``NAME:REST``, ``NAME-VERSION:REST``."""
+    """The adapter's class, for doc systems that are created by name: ``NAME:REST``, ``NAME-VERSION:REST``."""
 
     def __init__(
         self,
         adapter: Adapter,
-        asker: Asker | None,
+        asker: ModelClient | None,
         limits: ProgramLimits | None = None,
         *,
         confined: bool = True,
@@ -123,24 +124,26 @@ class DocProgram:
         self._documented: DocumentedRepository | None = None
 
     @classmethod
-    def named(cls, docs: DocsName, asker: Asker | None, seconds: float, confined: bool, sampled_as: str) -> DocProgram:
-        """Return the doc system of a name; whether its program is installed is checked when it runs."""
+    def named(
+        cls, docs: DocsName, asker: ModelClient | None, seconds: float, confined: bool, sampled_as: str
+    ) -> DocProgram:
+        """Create a doc system by name; whether its program is installed is checked when it runs."""
         limits = ProgramLimits(seconds=seconds) if seconds else ProgramLimits()
         return cls(cls.adapter(docs.rest, docs.version), asker, limits, confined=confined, sampled_as=sampled_as)
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None:
-        """Run the program, unless its output for these files is cached.
+        """Run the program unless its output for these files is cached.
 
-        DocumentationFailed: it crashed, hung, was stopped at a limit or wrote nothing usable; ModelError: no model can answer it.
+        DocumentationFailed: it crashed, exceeded a limit or wrote nothing usable; ModelError: its requests cannot be answered.
         """
         work = WorkFolder(snapshot, self._adapter.name, self._adapter.basis)
         try:
             async with work.alone(
-                lambda: report(DocumentationProgress(note="another run documents the same repository"))
+                lambda: report(DocumentationProgress(note="waiting for another run that documents the same repository"))
             ):
                 documented = await asyncio.to_thread(read_documented, work.folder)
                 if documented is None:
-                    documented = await self._made(snapshot, work, report)
+                    documented = await self._document(snapshot, work, report)
                     await asyncio.to_thread(work.save, documented)
         except OSError as error:
             raise DocumentationFailed(
@@ -158,7 +161,7 @@ class DocProgram:
         key = DefinitionKey(kind, qualified_name, occurrence)
         return self._documented.docstring(path, key, f"{self._adapter.title} wrote nothing here")
 
-    async def _made(
+    async def _document(
         self, snapshot: Snapshot, work: WorkFolder, report: Callable[[DocumentationProgress], None]
     ) -> DocumentedRepository:
         title = self._adapter.title
@@ -167,7 +170,7 @@ class DocProgram:
                 f"{title} cannot be confined here: {why} With --sandbox process it runs without a sandbox."
             )
         await asyncio.to_thread(work.fresh_copy)
-        # Recorded answers are found by it: what is documented, by whom.
+        # Recorded answers are looked up by this scope: the documented files and the program.
         scope = hashlib.sha256(
             f"docs:{self._adapter.name}:{self._adapter.basis}:{snapshot.digest}".encode()
         ).hexdigest()
@@ -182,18 +185,18 @@ class DocProgram:
         )
         ended = await self._run(endpoint, work, report)
         await asyncio.to_thread(work.log.write_text, ended.output, encoding="utf-8")
-        if endpoint.why is not None:
-            raise endpoint.why
+        if endpoint.failure is not None:
+            raise endpoint.failure
         self._check(ended, work)
         found = [entry.path for entry in snapshot.files if entry.path.endswith(".py")]
         written = await asyncio.to_thread(self._adapter.read, snapshot.root, work.area, found)
         counts = await asyncio.to_thread(_counts, snapshot, found, written)
         if not counts["written"]:
             raise DocumentationFailed(f"{title} {_why_nothing(written, endpoint, ended, counts)}")
-        counted = endpoint.counted
-        counts |= {"requests": counted.requests, "failed_requests": len(endpoint.errors), "seconds": ended.seconds,
-                   "prompt_tokens": counted.prompt_tokens, "completion_tokens": counted.completion_tokens,
-                   "cost_usd": counted.cost_usd}  # fmt: skip
+        usage = endpoint.usage
+        counts |= {"requests": usage.requests, "failed_requests": len(endpoint.errors), "seconds": ended.seconds,
+                   "prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens,
+                   "cost_usd": usage.cost_usd}  # fmt: skip
         return DocumentedRepository(written.texts, written.refused, written.edited, counts)
 
     async def _run(
@@ -205,21 +208,20 @@ class DocProgram:
             nonlocal newest
             newest = line
 
-        async def keep_telling() -> None:
+        async def report_progress() -> None:
             while True:
-                asked = endpoint.counted.requests
-                said = f"{asked} request{'' if asked == 1 else 's'}"
-                report(DocumentationProgress(note=" · ".join(filter(None, (said, newest)))))
+                requests = plural(endpoint.usage.requests, "request")
+                report(DocumentationProgress(note=" · ".join(filter(None, (requests, newest)))))
                 await asyncio.sleep(_REPORT_SECONDS)
 
-        telling = asyncio.ensure_future(keep_telling())
+        reporter = asyncio.ensure_future(report_progress())
         try:
             async with self._started(endpoint, work) as (program, run):
                 return await run(program, self._limits, stop=endpoint.ended, on_line=on_line)
         finally:
-            telling.cancel()
+            reporter.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await telling
+                await reporter
 
     @asynccontextmanager
     async def _started(self, endpoint: ChatEndpoint, work: WorkFolder) -> AsyncIterator[tuple[Program, _Run]]:
@@ -240,28 +242,28 @@ class DocProgram:
 
     def _check(self, ended: Ended, work: WorkFolder) -> None:
         limits, title = self._limits, self._adapter.title
-        said = last_words(ended.output)
-        last = f" The last it said: {said}." if said else ""
+        output = last_words(ended.output)
+        last = f" Its last output: {output}." if output else ""
         match ended.stopped:
             case "time":
-                words = f"did not end within {limits.seconds:g} s (docs_time_limit) and was ended.{last}"
+                words = f"did not finish within {limits.seconds:g} s (docs_time_limit) and was stopped.{last}"
             case "output":
-                words = f"printed more than {limits.output_mb} MiB and was ended.{last}"
+                words = f"printed more than {limits.output_mb} MiB and was stopped.{last}"
             case "disk":
-                words = f"wrote more than {limits.disk_mb} MiB into its folder and was ended."
+                words = f"wrote more than {limits.disk_mb} MiB into its folder and was stopped."
             case "memory":
-                words = f"used more than {limits.memory_mb} MiB of memory and was ended by the kernel.{last}"
+                words = f"used more than {limits.memory_mb} MiB of memory and was killed by the kernel.{last}"
             case _ if not ended.status:
                 return
             case _ if says_full(ended.output):
                 raise DocumentationFailed(self._full(work))
             case _:
-                words = f"ended with status {ended.status}: {said or 'it said nothing'}."
+                words = f"exited with status {ended.status}: {output or 'it printed nothing'}."
         raise DocumentationFailed(f"{title} {words} Its output is in {work.log}.")
 
     def _full(self, work: WorkFolder) -> str:
         return (
-            f"{self._adapter.title} found no room to write: the disk of {work.folder} is full, or it wrote more than "
+            f"{self._adapter.title} could not write: the disk of {work.folder} is full, or it wrote more than "
             f"{self._limits.disk_mb} MiB of temporary files."
         )
 
@@ -270,26 +272,26 @@ _Run = Callable[..., Awaitable[Ended]]
 
 
 def _program(start: Start, folder: Path, inside: str, socket: Path, *, home: str) -> Program:
-    beside = start.python.parent
+    binaries = start.python.parent
     variables = {
-        "PATH": f"{beside}:/usr/local/bin:/usr/bin:/bin",
+        "PATH": f"{binaries}:/usr/local/bin:/usr/bin:/bin",
         "HOME": home,
         "TMPDIR": "/tmp",
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
-        "PYTHONHASHSEED": "0",  # equal runs ask equal questions, which the session then has the answers to
+        "PYTHONHASHSEED": "0",  # equal runs then send equal requests, which are answered from the session
         "GIT_CONFIG_NOSYSTEM": "1",
         **start.variables,
     }
     bridge = Path(sys.executable)
-    mounts = (*seen_of(bridge), *seen_of(start.python), *start.mounts)
+    mounts = (*mounts_of(bridge), *mounts_of(start.python), *start.mounts)
     return Program(start.command, folder, inside, f"{inside}/{COPY}", bridge, socket, mounts, start.scratch, variables)
 
 
 def _counts(snapshot: Snapshot, files: Sequence[str], written: WrittenDocs) -> dict[str, float]:
-    """Return how many functions, classes and modules there are, have a docstring now, and have an unchanged one."""
+    """Count functions, classes and modules: all, those with a docstring now, and those with an unchanged one."""
     counts: dict[str, float] = {kind + part: 0 for kind in KINDS for part in ("", "_documented", "_unchanged")}
     counts |= {"written": 0, "refused": len(written.refused), "edited": len(written.edited)}
     for path in files:
@@ -305,10 +307,10 @@ def _counts(snapshot: Snapshot, files: Sequence[str], written: WrittenDocs) -> d
 def _why_nothing(written: WrittenDocs, endpoint: ChatEndpoint, ended: Ended, counts: dict[str, float]) -> str:
     if written.refused:
         path, why = next(iter(written.refused.items()))
-        return f"left no docstring that can be used; {len(written.refused)} of its files are refused, {path}: {why}."
+        return f"left no usable docstring; {len(written.refused)} of its files were rejected, {path}: {why}."
     if endpoint.errors:
         return f"wrote no docstring: {len(endpoint.errors)} of its requests failed, the first: {endpoint.errors[0].rstrip('.')}."
-    said = last_words(ended.output)
-    return "ended without having written a docstring" + (
-        f"; the last it said: {said}." if said else " and said nothing."
+    output = last_words(ended.output)
+    return "exited without writing a docstring" + (
+        f"; its last output: {output}." if output else " and printed nothing."
     )

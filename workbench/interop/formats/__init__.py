@@ -1,5 +1,5 @@
-"""Other programs' formats: trajectories, tasks and candidates in and out; a session as data frames.
+"""File formats of other programs: import and export of trajectories, tasks and candidates; sessions as data frames.
 
-A format is one module with a class that recognises, reads and writes it (``reading.Format``), registered by entry points
-as those of other packages are. What was read, ``recording`` writes as session rows and reads back from them.
+Each format is a class that recognises, reads and writes it (``reading.Format``), registered by entry points like those of
+other packages. ``recording`` converts trajectories to session rows and back.
 """

@@ -1,7 +1,7 @@
 """ATIF, the Agent Trajectory Interchange Format 1.0 to 1.8.
 
-Its models forbid unknown fields but have an ``extra`` each. Written files validate with the package ``atif``. What a
-document says otherwise than the workbench would write it is kept as the difference, under ``extra["atif"]``.
+Its models forbid unknown fields, but each has an ``extra``. Written files validate with the package ``atif``. Where a
+document differs from what the workbench would write, the difference is stored under ``extra["atif"]``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from workbench.interop.formats.values import (
     list_of,
     object_of,
     patched,
-    said,
+    quoted_value,
     text_of,
     text_or_none,
 )
@@ -51,9 +51,9 @@ _METRICS = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd")
 
 
 class Atif(TrajectoryFormat):
-    """A file for one trajectory; for several, or if the place is a folder, a file each in a folder."""
+    """Writes one trajectory to a file, and several to one file each in a folder."""
 
-    about = "trajectories as ATIF 1.8, a file each"
+    about = "trajectories as ATIF 1.8, one file each"
 
     def fits(self, value: Any) -> bool:
         return isinstance(value, dict) and str(value.get("schema_version", "")).startswith("ATIF-")
@@ -68,7 +68,7 @@ class Atif(TrajectoryFormat):
         for trial, one in found:
             if not folder and first is not None:
                 raise UsageError(
-                    f"These are several trajectories, and {shown(output)} is one file; name a folder or one trial."
+                    f"There are several trajectories, but {shown(output)} is a file; name a folder or one trial."
                 )
             first = first or (trial, one)
             if folder:
@@ -87,10 +87,10 @@ def read_atif(value: Any) -> Trajectory:
     version = root.get("schema_version")
     found = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if found is None:
-        raise ForeignProblem(f"has the schema_version {said(version)}, which is none of ATIF's")
+        raise ForeignProblem(f"has the schema_version {quoted_value(version)}, which is not an ATIF version")
     if (int(found[1]), int(found[2])) > NEWEST:
         raise ForeignProblem(
-            f"is {said(version)}; the workbench knows versions up to {NEWEST[0]}.{NEWEST[1]}, upgrade it to read this"
+            f"is {quoted_value(version)}, but the workbench supports versions up to {NEWEST[0]}.{NEWEST[1]}; upgrade it to read this file"
         )
     plain = _plain(root)
     own = own_of(plain.extra)
@@ -130,17 +130,19 @@ def _plain(root: Mapping[str, Any]) -> Trajectory:
 
 
 def _extra(values: Mapping[str, Any]) -> dict[str, Any]:
-    given = values.get("extra")
-    return {} if given is None else dict(object_of(given, "extra"))
+    extra = values.get("extra")
+    return {} if extra is None else dict(object_of(extra, "extra"))
 
 
 def _step(value: Any, number: int) -> TrajectoryStep:
     step = object_of(value, f"step {number}")
     if step.get("step_id") != number or isinstance(step.get("step_id"), bool):
-        raise ForeignProblem(f"has the step_id {said(step.get('step_id'))} where {number} must be: they count 1, 2, 3")
+        raise ForeignProblem(
+            f"has the step_id {quoted_value(step.get('step_id'))} instead of {number}; step ids are consecutive"
+        )
     source = step.get("source")
     if source not in ("system", "user", "agent"):
-        raise ForeignProblem(f"has the source {said(source)} at step {number}; it is system, user or agent")
+        raise ForeignProblem(f"has the source {quoted_value(source)} at step {number}; expected system, user or agent")
     metrics, observation = step.get("metrics"), step.get("observation")
     figures = object_of(metrics, f"the metrics of step {number}") if metrics is not None else {}
     results = None
@@ -173,15 +175,15 @@ def _step(value: Any, number: int) -> TrajectoryStep:
 def _flat(content: Any, where: str) -> str:
     if isinstance(content, str):
         return content
-    told = []
+    texts = []
     for part in list_of(content, where):
         if isinstance(part, dict) and isinstance(part.get("text"), str):
-            told.append(part["text"])
+            texts.append(part["text"])
         elif isinstance(part, dict):
             source = part.get("source")
             path = source.get("path") if isinstance(source, dict) else None
-            told.append(f"[{part.get('type')}: {path}]")
-    return "\n".join(told)
+            texts.append(f"[{part.get('type')}: {path}]")
+    return "\n".join(texts)
 
 
 def _call(value: Any, number: int) -> ToolCall:
@@ -204,11 +206,11 @@ def _result(value: Any, number: int) -> Result:
     )
 
 
-# -- out
+# -- export
 
 
 def without_copies(trajectory: Trajectory) -> Trajectory:
-    """Leave out steps that were copied from an earlier one: the format forbids training on them."""
+    """Remove steps that were copied from an earlier trajectory: the format forbids training on them."""
     if _KEPT not in trajectory.extra:
         return trajectory
     written = zip(trajectory.steps, to_atif(trajectory)["steps"], strict=True)
@@ -216,7 +218,7 @@ def without_copies(trajectory: Trajectory) -> Trajectory:
 
 
 def to_atif(trajectory: Trajectory) -> dict[str, Any]:
-    """Return an ATIF document; what the format has no place for is in ``extra["workbench"]``."""
+    """Return an ATIF document; fields without an equivalent are in ``extra["workbench"]``."""
     document = _document(trajectory)
     if _KEPT in trajectory.extra:
         return dict(patched(document, trajectory.extra[_KEPT].get(CHANGED)))
@@ -228,9 +230,9 @@ def to_atif(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _document(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a document without what another one, from which the trajectory was read, said otherwise."""
+    """Return a document before the differences of an imported one are applied."""
     extra = dict(trajectory.extra)
-    kept = extra.pop(_KEPT, None)
+    original = extra.pop(_KEPT, None)
     agent: dict[str, Any] = {"name": trajectory.agent, "version": trajectory.version or "unknown"}
     if trajectory.model:
         agent["model_name"] = trajectory.model
@@ -238,17 +240,17 @@ def _document(trajectory: Trajectory) -> dict[str, Any]:
         agent["tool_definitions"] = list(trajectory.tools)
     steps = [_written(step, number) for number, step in enumerate(trajectory.steps, 1)]
     document = {"schema_version": f"ATIF-v{NEWEST[0]}.{NEWEST[1]}", "agent": agent, "steps": steps}
-    if kept is None:
+    if original is None:
         document["final_metrics"] = _final(trajectory)
-    said_here = {
-        "task": trajectory.task if kept is None or trajectory.task != kept.get("session_id") else "",
+    own_values = {
+        "task": trajectory.task if original is None or trajectory.task != original.get("session_id") else "",
         "repeat": trajectory.repeat if trajectory.repeat != 1 else None,
         "seconds": trajectory.seconds,
         "problem": trajectory.problem,
         "submission": trajectory.submission,
     }
-    if told := {key: value for key, value in said_here.items() if value not in (None, "")}:
-        extra = with_own(extra, told)
+    if values := {key: value for key, value in own_values.items() if value not in (None, "")}:
+        extra = with_own(extra, values)
     return {**document, **({"extra": extra} if extra else {})}
 
 
@@ -294,6 +296,6 @@ def _written_result(result: Result, known: set[str]) -> dict[str, Any]:
     if result.call is not None and (result.call in known or not known):
         values["source_call_id"] = result.call
     elif result.call is not None:
-        # The format knows only calls of the same step.
+        # A result can refer only to a call of the same step.
         extra.setdefault(OWN, {"source_call_id": result.call})
     return {**values, **({"extra": extra} if extra else {})}

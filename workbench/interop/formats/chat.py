@@ -1,4 +1,4 @@
-"""Conversations as in OpenAI's API and its fine-tuning files: one object ``{"messages": […], "tools": […]}`` a line."""
+"""OpenAI chat and fine-tuning files: one object ``{"messages": […], "tools": […]}`` per line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.interop.formats.values import (
     object_of,
     parsed_object,
     patched,
-    said,
+    quoted_value,
     text_of,
     text_or_none,
     without,
@@ -30,7 +30,7 @@ _SOURCES = {"system": "system", "developer": "system", "user": "user", "assistan
 
 
 class OpenAiChat(TrajectoryFormat):
-    """A line for each trajectory; of one that ran here, what was sent, byte for byte."""
+    """One line per trajectory; for a trial that ran here, the messages as they were sent."""
 
     about = "conversations as OpenAI chat lines, for fine-tuning"
 
@@ -46,7 +46,7 @@ class OpenAiChat(TrajectoryFormat):
 
 
 def read_chat(value: Any) -> Trajectory:
-    """Return the trajectory of a conversation; model and cost stay empty, as such files lack them."""
+    """Return the trajectory of a conversation, without model and cost, which such files lack."""
     line = object_of(value, "a line")
     steps = steps_of(list_of(line.get("messages"), "messages"))
     if not steps:
@@ -59,12 +59,14 @@ def read_chat(value: Any) -> Trajectory:
         steps=tuple(steps),
     )
     rest = without(line, "messages", "tools", "model")
-    kept = {"extra": rest, CHANGED: difference(to_chat(plain), {key: line[key] for key in line if key not in rest})}
-    return replace(plain, extra={_KEPT: {key: one for key, one in kept.items() if one}} if any(kept.values()) else {})
+    original = {"extra": rest, CHANGED: difference(to_chat(plain), {key: line[key] for key in line if key not in rest})}
+    return replace(
+        plain, extra={_KEPT: {key: one for key, one in original.items() if one}} if any(original.values()) else {}
+    )
 
 
 def steps_of(messages: Iterable[Any]) -> list[TrajectoryStep]:
-    """Return the turns of messages as the API has them; a tool's answer belongs to the turn that called it."""
+    """Convert API messages to steps; a tool's result belongs to the step that called it."""
     steps: list[TrajectoryStep] = []
     for number, each in enumerate(messages, 1):
         message = object_of(each, f"message {number}")
@@ -84,19 +86,19 @@ def steps_of(messages: Iterable[Any]) -> list[TrajectoryStep]:
                 )
             )
         else:
-            raise ForeignProblem(f"has the role {said(role)} at message {number}, which is none of the API's")
+            raise ForeignProblem(f"has the role {quoted_value(role)} at message {number}, which the API does not have")
     return steps
 
 
 def _flat(content: object) -> str:
     if isinstance(content, str):
         return content
-    told = (
-        part["text"] if isinstance(part.get("text"), str) else f"[{said(part.get('type'))}]"
+    texts = (
+        part["text"] if isinstance(part.get("text"), str) else f"[{quoted_value(part.get('type'))}]"
         for part in (content if isinstance(content, list) else [])
         if isinstance(part, dict)
     )
-    return "\n".join(told)
+    return "\n".join(texts)
 
 
 def _call(value: Any, number: int) -> ToolCall:
@@ -106,19 +108,19 @@ def _call(value: Any, number: int) -> ToolCall:
     return ToolCall(text_or_none(call.get("id")) or "", name, parsed_object(function.get("arguments")) or {})
 
 
-# -- out
+# -- export
 
 
 def to_chat(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a trajectory as one line of a fine-tuning file: messages, tools, and further fields of an imported one."""
-    kept = trajectory.extra.get(_KEPT, {})
+    """Return a line of a fine-tuning file: messages, tools, and extra fields of an imported one."""
+    original = trajectory.extra.get(_KEPT, {})
     messages = [one for number, step in enumerate(trajectory.steps, 1) for one in _messages(step, number)]
     line: dict[str, Any] = {"messages": messages}
     if trajectory.tools is not None:
         line["tools"] = list(trajectory.tools)
-    if (kept or trajectory.agent == "unknown") and trajectory.model:
+    if (original or trajectory.agent == "unknown") and trajectory.model:
         line["model"] = trajectory.model
-    return {**patched(line, kept.get(CHANGED)), **kept.get("extra", {})}
+    return {**patched(line, original.get(CHANGED)), **original.get("extra", {})}
 
 
 def _messages(step: TrajectoryStep, number: int) -> Iterator[Mapping[str, Any]]:
@@ -130,7 +132,7 @@ def _messages(step: TrajectoryStep, number: int) -> Iterator[Mapping[str, Any]]:
         first["tool_calls"] = [_written(call, identity) for call, identity in zip(step.calls, ids, strict=True)]
     yield first
     for result in step.results or ():
-        # Only a call can be answered by a tool; what the environment said otherwise is the user's turn.
+        # A tool message must answer a call; other output of the environment becomes a user message.
         call = ids[0] if result.call is None and ids and len(step.results or ()) == 1 else result.call
         answer = {"role": "tool", "tool_call_id": call} if call is not None else {"role": "user"}
         yield {**answer, "content": result.text}
@@ -142,7 +144,7 @@ def _written(call: ToolCall, identity: str) -> dict[str, Any]:
 
 
 def _exact(reader: SessionReader, trial: str) -> dict[str, Any] | None:
-    """Return the messages of a trial's last usable answer and that answer; None without a model or if imported."""
+    """Return the conversation up to a trial's last usable answer; None without a model or if imported."""
     if reader.imported(trial) is not None:
         return None
     answers = (row for row in reversed(reader.steps(trial)) if row.kind == "respond" and row.call_id is not None)

@@ -1,7 +1,6 @@
-"""Samples and verdicts of EvalPlus and HumanEval, and verdicts as JUnit XML, which is only written.
+"""Samples and verdicts of EvalPlus and HumanEval, and verdicts as JUnit XML (export only).
 
-The model of a file of samples is in its name, as EvalPlus names its files: ``openai--gpt-4o.jsonl`` is
-``openai/gpt-4o``.
+As in EvalPlus, the name of a samples file is its model: ``openai--gpt-4o.jsonl`` is ``openai/gpt-4o``.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from workbench.interop.formats.exporting import CandidateFormat, Written, left_o
 from workbench.interop.formats.reading import Read
 from workbench.interop.formats.samples import Entry, ForeignCandidate, by_evaluator, files_of, task_name
 from workbench.interop.formats.tasks import function_of, prompt_and_solution, split
-from workbench.interop.formats.values import ForeignProblem, list_of, object_of, said, text_of, without
+from workbench.interop.formats.values import ForeignProblem, list_of, object_of, quoted_value, text_of, without
 from workbench.session import SessionReader
 from workbench.session.rows import TaskRow
 from workbench.session.sample_counts import is_counted
@@ -28,7 +27,7 @@ from workbench.session.sample_counts import is_counted
 _STATUSES = {"pass": "passed", "fail": "failed", "timeout": "timeout"}
 _LONGEST_TEST = 500
 _RESULTS = "_eval_results"
-# What XML 1.0 cannot hold at all.
+# Characters that XML 1.0 does not allow.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -43,7 +42,7 @@ def evaluator_of(file_name: str) -> str:
 
 
 class EvalPlusSamples(CandidateFormat):
-    """A file for each evaluator; a line may have the verdict as HumanEval adds it: ``result`` and ``passed``."""
+    """One file per evaluator; lines may have HumanEval's verdict, ``result`` and ``passed``."""
 
     about = "samples of EvalPlus, JSON lines"
 
@@ -71,9 +70,9 @@ class EvalPlusSamples(CandidateFormat):
     def put(self, reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
         count = left = 0
         for path, group in files_of(reader, tasks, output, ".jsonl"):
-            kept = [one for one in group if one.row.body_blob is not None]
-            left += len(group) - len(kept)
-            count += write_lines(path, [_sample(reader, one) for one in kept])
+            with_body = [one for one in group if one.row.body_blob is not None]
+            left += len(group) - len(with_body)
+            count += write_lines(path, [_sample(reader, one) for one in with_body])
         return Written(count, "samples", left_out(left, "candidates without a body were left out."))
 
 
@@ -89,9 +88,9 @@ def _sample(reader: SessionReader, one: Entry) -> dict[str, Any]:
 
 
 def _written(reader: SessionReader, one: Entry) -> tuple[str, str] | None:
-    """Return a body as it is in the file behind a problem's prompt, and the whole file; None without the file.
+    """Return a body as it follows the prompt in its file, and the whole file; None without the file.
 
-    A session keeps bodies without indentation; harnesses concatenate prompt and completion as they are.
+    Sessions store bodies without indentation; harnesses concatenate prompt and completion verbatim.
     """
     from workbench.repository.splicing import SpliceError, splice
 
@@ -108,7 +107,7 @@ def _written(reader: SessionReader, one: Entry) -> tuple[str, str] | None:
         return None
     prompt, _ = prompt_and_solution(parts)
     if not whole.startswith(prompt):
-        # One line of header and body, or a body that its own docstring shares a line with.
+        # The body shares a line with the header or with its docstring.
         prompt = parts[0]
     end = len(whole) - len(parts[2])
     completion = whole[len(prompt) : end] if whole.startswith(prompt) else f"\n{one.text}"
@@ -119,7 +118,7 @@ def _written(reader: SessionReader, one: Entry) -> tuple[str, str] | None:
 
 
 class EvalPlusResults(CandidateFormat):
-    """A file for each evaluator, without samples that have no verdict or an error of ours."""
+    """One file per evaluator, without samples that have no verdict or an infrastructure error."""
 
     about = "verdicts as EvalPlus writes them, one JSON file"
 
@@ -133,17 +132,17 @@ class EvalPlusResults(CandidateFormat):
 
     def found(self, value: Any, path: Path, place: str) -> Iterator[Read]:
         if value["eval"] and all(isinstance(entries, dict) for entries in value["eval"].values()):
-            raise ForeignProblem("has results of an older EvalPlus, which do not hold the samples; evaluate them anew")
+            raise ForeignProblem("has results of an older EvalPlus, which lack the samples; rerun the evaluation")
         head = without(value, "eval")
         for task, entries in value["eval"].items():
             try:
-                listed = list_of(entries, f"the results of {said(task)}")
+                listed = list_of(entries, f"the results of {quoted_value(task)}")
             except ForeignProblem as problem:
                 yield Read(self.name, None, str(problem))
                 continue
             for number, each in enumerate(listed, 1):
                 try:
-                    entry = object_of(each, f"result {number} of {said(task)}")
+                    entry = object_of(each, f"result {number} of {quoted_value(task)}")
                     yield Read(self.name, _candidate(entry, task, path.name, head))
                 except ForeignProblem as problem:
                     yield Read(self.name, None, str(problem))
@@ -151,41 +150,41 @@ class EvalPlusResults(CandidateFormat):
     def put(self, reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
         count = left = 0
         for path, group in files_of(reader, tasks, output, "_eval_results.json"):
-            told = [one for one in group if is_counted(one.row.verdict)]
-            left += len(group) - len(told)
-            if not told:
+            tested = [one for one in group if is_counted(one.row.verdict)]
+            left += len(group) - len(tested)
+            if not tested:
                 continue
             found: dict[str, list[dict[str, Any]]] = {}
-            for one in told:
+            for one in tested:
                 found.setdefault(one.name, []).append(_result(reader, one))
-            head = next((one.origin["head"] for one in told if isinstance(one.origin.get("head"), dict)), None)
+            head = next((one.origin["head"] for one in tested if isinstance(one.origin.get("head"), dict)), None)
             head = head or {"date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "hash": ""}
             write_text(path, json.dumps({**head, "eval": found}, ensure_ascii=False))
-            count += len(told)
+            count += len(tested)
         return Written(count, "verdicts", left_out(left, "candidates without a verdict were left out."))
 
 
 def _candidate(entry: Mapping[str, Any], task: str, file_name: str, head: Mapping[str, Any]) -> ForeignCandidate:
     statuses = {name: entry.get(f"{name}_status") for name in ("base", "plus")}
-    told = {name: status for name, status in statuses.items() if status is not None}
-    unknown = [status for status in told.values() if not (isinstance(status, str) and status in _STATUSES)]
-    if unknown or "base" not in told:
+    stated = {name: status for name, status in statuses.items() if status is not None}
+    unknown = [status for status in stated.values() if not (isinstance(status, str) and status in _STATUSES)]
+    if unknown or "base" not in stated:
         raise ForeignProblem(
-            f"has the status {said(unknown[0] if unknown else None)} at {said(task)}; EvalPlus has pass, fail and timeout"
+            f"has the status {quoted_value(unknown[0] if unknown else None)} at {quoted_value(task)}; expected pass, fail or timeout"
         )
-    verdicts = [_STATUSES[status] for status in told.values()]
+    verdicts = [_STATUSES[status] for status in stated.values()]
     verdict = next((one for one in ("timeout", "failed") if one in verdicts), "passed")
     failing = [
-        (f"{kind}: {one_line(json.dumps(given, ensure_ascii=False), _LONGEST_TEST)}", "")
+        (f"{kind}: {one_line(json.dumps(arguments, ensure_ascii=False), _LONGEST_TEST)}", "")
         for kind in ("base", "plus")
-        for given in list_of(entry.get(f"{kind}_fail_tests") or [], f"the failing tests of {said(task)}")
+        for arguments in list_of(entry.get(f"{kind}_fail_tests") or [], f"the failing tests of {quoted_value(task)}")
     ]
     return ForeignCandidate(
         task=task,
         evaluator=evaluator_of(file_name),
-        text=text_of(entry.get("solution"), f"the solution of {said(task)}"),
+        text=text_of(entry.get("solution"), f"the solution of {quoted_value(task)}"),
         verdict=verdict,
-        reason=", ".join(f"{name} tests: {status}" for name, status in told.items()),
+        reason=", ".join(f"{name} tests: {status}" for name, status in stated.items()),
         failing=tuple(dict.fromkeys(failing)),
         extra={"entry": without(entry, "solution"), "head": dict(head)},
     )
@@ -212,7 +211,7 @@ def _result(reader: SessionReader, one: Entry) -> dict[str, Any]:
 
 
 class JUnit(CandidateFormat):
-    """A suite for each evaluator, a case for each task and sample."""
+    """One suite per evaluator, one case per task and sample."""
 
     about = "verdicts as JUnit XML"
 
@@ -252,7 +251,7 @@ def _case(reader: SessionReader, one: Entry) -> str:
     if row.verdict is None:
         return f"{head}><skipped/></testcase>\n"
     failing = reader.failing_tests(row.id)
-    told = "\n".join(f"{test.test_id}: {test.outcome}: {test.message}" for test in failing)
+    details = "\n".join(f"{test.test_id}: {test.outcome}: {test.message}" for test in failing)
     kind = "error" if row.verdict == "error" else "failure"
     message = _attribute(row.verdict_reason or str(row.verdict))
-    return f"{head}><{kind} type={_attribute(str(row.verdict))} message={message}>{escape(_xml(told))}</{kind}></testcase>\n"
+    return f"{head}><{kind} type={_attribute(str(row.verdict))} message={message}>{escape(_xml(details))}</{kind}></testcase>\n"

@@ -1,4 +1,4 @@
-"""Export a session for other programs: files appear complete or not at all."""
+"""Export a session for other programs. Files are written atomically."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass
 class Written:
-    """What was written and how many, and sentences on what was left out."""
+    """The result of an export: what was written, how many, and notes on omissions."""
 
     count: int
     what: str
@@ -37,18 +37,18 @@ class Exporter(Protocol):
     """Writes sessions in one format."""
 
     name: str
-    about: str  # what it writes, in a few words
+    about: str  # a short description
 
     def write(self, session: Path, output: Path, items: Sequence[str], accepted: bool) -> Written:
-        """Write a session, or some trials or runs of it.
+        """Write a session, or some of its trials or runs.
 
-        ``accepted`` takes only trials that are done, with all tiers scored, and that pass by every judge. UsageError:
-        there is nothing to write, or the place is taken by something else.
+        ``accepted`` selects finished trials with all tiers scored that pass by every judge. UsageError: there is nothing
+        to write, or the output path is in use.
         """
 
 
 def export(session: Path, to: str, output: Path, items: Sequence[str] = (), *, accepted: bool = False) -> Written:
-    """Write a session in a format by its name or dotted path; see :class:`Exporter`. WorkbenchError: it cannot be read or written."""
+    """Export a session in a format by its name or dotted path. Raises WorkbenchError."""
     exporter: Exporter = named_class("exporter", to, Exporter)
     try:
         return exporter.write(session, output, items, accepted)
@@ -66,7 +66,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> int:
-    """Write objects a line each, and return how many."""
+    """Write objects as JSON lines and return their number."""
     count = 0
     with replaced(path) as building, building.open("w", encoding="utf-8", errors="surrogatepass") as file:
         for line in lines:
@@ -112,12 +112,12 @@ class TrajectoryFormat(Format):
 
         with SessionReader(session) as reader:
             written = self.put(reader, output, chosen(reader))
-        said = ", ".join(f"{refused[why]:,} {why}" for why in _WHY_NOT if refused[why])
+        reasons = ", ".join(f"{refused[why]:,} {why}" for why in _WHY_NOT if refused[why])
         if not written.count:
-            what = f"that is accepted: {said}" if said else "to export"
+            what = f"that is accepted: {reasons}" if reasons else "to export"
             raise UsageError(f"{session.name} has no trial {what}.")
-        if said:
-            written.notes.append(f"Left out, because they are not accepted: {said}.")
+        if reasons:
+            written.notes.append(f"Left out, because they are not accepted: {reasons}.")
         return written
 
     def put(self, reader: SessionReader, output: Path, found: Iterator[tuple[str, Trajectory]]) -> Written:
@@ -150,15 +150,15 @@ def trajectories_in(reader: SessionReader, items: Sequence[str] = ()) -> Iterato
 
 
 def file_name(trajectory: Trajectory, trial: str) -> str:
-    """Return a file name for a trajectory: valid on any system and unique."""
+    """Return a unique file name for a trajectory, valid on every system."""
     words = _UNSAFE.sub("-", "-".join(part for part in (trajectory.task, trajectory.agent) if part)).strip("-.")
     return f"{words[:80] or 'trial'}-{trial}"
 
 
 def _refused(reader: SessionReader) -> dict[str, str]:
-    """Return the trials that are not accepted, with the reason: one of :data:`_WHY_NOT`.
+    """Return the trials that are not accepted, with a reason of :data:`_WHY_NOT`.
 
-    A trial that no judge scored in full is not known to pass.
+    A trial that no judge scored completely does not count as passed.
     """
     refused = {}
     scores: dict[str, list[ScoreRow]] = {}

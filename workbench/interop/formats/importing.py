@@ -1,7 +1,7 @@
-"""Import files of other programs into a session: file by file, item by item, each whole or not at all.
+"""Import files of other programs into a session, one item per transaction.
 
-What the session has already is skipped: a file by the SHA-256 of its bytes, a trajectory by that of its content. So
-repeating an interrupted command continues it.
+Files and trajectories that the session already has are skipped, by the SHA-256 of their content, so repeating an
+interrupted command resumes it.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from workbench.session.pending_work import is_imported
 from workbench.session.rows import RunRow
 
 _MOST_PROBLEMS = 5
-"""Sentences about one file; how many more there would be is another one."""
-_REPORT_SECONDS = 0.2  # between two reports of the progress
+"""Reported problems per file; the rest is only counted."""
+_REPORT_SECONDS = 0.2  # between progress reports
 
 
 @dataclass
 class Tally:
-    """The result of an import: counts, a sentence for each unreadable thing, and on files that report gaps."""
+    """The result of an import: counts, problems, and remarks on incomplete files."""
 
     files: int = 0
     done: int = 0
@@ -49,26 +49,28 @@ class Tally:
     def sentence(self) -> str:
         parts = [f"{self.added:,} imported"]
         if self.known:
-            parts.append(f"{self.known:,} there already")
+            parts.append(f"{self.known:,} already present")
         if self.problems:
             parts.append(f"{len(self.problems):,} could not be read")
         left = (
-            f"; stopped after {self.done:,} of {self.files:,} files, the same command goes on" if self.stopped else ""
+            f"; stopped after {self.done:,} of {self.files:,} files; repeat the command to resume"
+            if self.stopped
+            else ""
         )
         return ", ".join(parts) + f" ({plural(self.files, 'file')}){left}."
 
 
 def execute(session: Path, run: str) -> int:
-    """Read what an order lacks as an engine does: the last line that it prints says what came of it."""
+    """Run an import like an engine; the last printed line is the summary."""
     tally = import_files(session, run)
     print(*tally.problems, *tally.remarks, tally.sentence(), sep="\n", flush=True)
     return 130 if tally.stopped else 1 if tally.problems else 0
 
 
 def import_files(session: Path, run: str, on_progress: Callable[[Tally], None] = lambda tally: None) -> Tally:
-    """Read the files of an ordered import that the session lacks; ``on_progress`` is called several times a second at most.
+    """Import the files of an import run that the session lacks; ``on_progress`` is called at most five times a second.
 
-    The run can be cancelled; if nothing was new it is removed. Raises RunHeld; SessionError: the session cannot be written.
+    The run can be cancelled; if nothing is new, it is deleted. Raises RunHeld; SessionError: the session is not writable.
     """
     with SessionReader(session) as reader, SessionWriter(session) as writer:
         row = reader.run(run)
@@ -118,7 +120,7 @@ class _Import:
             queue_position=None,
             paused=0,
         )
-        # An earlier, interrupted part may have begun another run beside it, for items of the other kind.
+        # An interrupted import may have created a second run, for items of the other kind.
         self._of_kind: dict[str, str] = {}
         for run in reader.runs():
             beside = is_imported(run) and run.plan["imported"].get("order") == row.id
@@ -157,10 +159,10 @@ class _Import:
         self._bad += 1
         if self._bad > _MOST_PROBLEMS:
             return
-        # Whatever is unreadable names the file itself.
+        # Unreadable already names the file.
         name = f"{shown(path.name)} " if isinstance(problem, ForeignProblem) else ""
-        said = str(problem).rstrip(".")
-        self._tally.problems.append(f"{name}{said}{f' ({place})' if place else ''}.")
+        message = str(problem).rstrip(".")
+        self._tally.problems.append(f"{name}{message}{f' ({place})' if place else ''}.")
 
     def _file(self, path: Path) -> None:
         importer = self._importer
@@ -202,7 +204,7 @@ class _Import:
         return self._run_of("regenerate", format, plan)
 
     def _run_of(self, kind: str, format: str, plan: Mapping[str, object]) -> str:
-        """Return the run for items of a kind: the ordered one for those that are found first, another one for the others."""
+        """Return the run for items of a kind: the import run for the first kind, a second run for the other."""
         if kind not in self._of_kind:
             ordered = {**asdict(self._plan), "count": self._tally.files, "format": format}
             with self._writer.transaction():
@@ -241,7 +243,7 @@ class _Import:
             self._tally.added += 1
 
     def _is_own(self, trajectory: Trajectory) -> bool:
-        """Return whether this is an exported trial of the session: the id alone proves nothing."""
+        """Return whether this is an unchanged export of a trial in the session; an equal id is not enough."""
         named = own_of(trajectory.extra).get("trial")
         trial = self._reader.trial(named) if isinstance(named, str) else None
         return trial is not None and recorded_trajectory(self._reader, trial).digest == trajectory.digest

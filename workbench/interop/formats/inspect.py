@@ -1,8 +1,7 @@
-"""Logs of Inspect (``.eval``, ``.json``): read by its own reader, as its files have many forms (zstd, chunks, pools).
+"""Inspect logs (``.eval``, ``.json``), read with inspect-ai, because they have many variants (zstd, chunks, pools).
 
-A sample is a trajectory. What the workbench has no name for, such as its events, is kept under ``extra["inspect"]``,
-condensed as by Inspect. ``prompt_tokens`` are Inspect's input tokens and those that were read from or written to its
-cache.
+A sample is a trajectory. Fields without an equivalent, such as its events, are stored under ``extra["inspect"]``,
+condensed by Inspect. ``prompt_tokens`` are Inspect's input tokens plus its cache reads and writes.
 """
 
 from __future__ import annotations
@@ -42,25 +41,25 @@ from workbench.interop.formats.values import (
     difference,
     object_or_none,
     patched,
-    said,
+    quoted_value,
 )
 from workbench.session import SessionReader
 
 KEY = "inspect"
 NEWEST = 2
 MOST_UNPACKED = 4_000_000_000
-"""Bytes that the members of an archive may have in all."""
+"""Bytes of all members of an archive, unpacked."""
 MOST_SAMPLE = 500_000_000
-"""Bytes of one member."""
+"""Bytes of one member, unpacked."""
 MOST_MEMBERS = 1_000_000
-_NEVER = "1970-01-01T00:00:00+00:00"  # the format needs a time; this one says that none is known
+_NEVER = "1970-01-01T00:00:00+00:00"  # the format requires a time; this one means unknown
 _SUMMARISED = "id epoch input target scores model_usage started_at completed_at total_time working_time uuid"
 
 
 class Inspect(TrajectoryFormat):
-    """A log for the samples of one log of Inspect, or of one agent and model."""
+    """One log per imported Inspect log, or per agent and model."""
 
-    about = "trajectories as a log of Inspect, .eval or .json"
+    about = "trajectories as an Inspect log, .eval or .json"
     magic = b"PK"
 
     def fits(self, value: Any) -> bool:
@@ -69,9 +68,9 @@ class Inspect(TrajectoryFormat):
         )
 
     def found(self, value: Any, path: Path, place: str) -> Iterator[Read]:
-        """Yield the samples of a log, and at last why it did not end well."""
+        """Yield the samples of a log, then a remark if the evaluation did not succeed."""
         if place:
-            raise ForeignProblem("is a log of Inspect within another file; name the log itself")
+            raise ForeignProblem("is an Inspect log inside another file; import the log itself")
         api, form, header = _opened(path)
         log = header.model_dump(mode="json", exclude_none=True, exclude={"samples", "reductions"})
         names, count = header.eval.dataset.sample_ids, 0
@@ -98,7 +97,7 @@ class Inspect(TrajectoryFormat):
         for _, one in found:
             log = _kept(one, "log")
             named = json.dumps(log, sort_keys=True) if log else json.dumps([one.agent, one.model])
-            # A log has one sample of an id and epoch; of another trial of the same the log is another one.
+            # Sample ids and epochs are unique in a log; further trials of the same sample go to another log.
             place, number = named, 1
             while any(
                 (_sample_name(one), one.repeat) == (_sample_name(other), other.repeat)
@@ -110,7 +109,7 @@ class Inspect(TrajectoryFormat):
         is_file = output.suffix in {".eval", ".json"}
         if len(groups) > 1 and is_file:
             raise UsageError(
-                f"These are {len(groups)} logs (agents, models or logs of Inspect), and {shown(output)} is one file; name a folder."
+                f"There are {len(groups)} logs (agents, models or Inspect logs), but {shown(output)} is a file; name a folder."
             )
         for number, group in enumerate(groups.values(), 1):
             path = output if is_file and not output.is_dir() else output / "001.eval"
@@ -121,11 +120,11 @@ class Inspect(TrajectoryFormat):
         return Written(sum(map(len, groups.values())), f"trajectories in {plural(len(groups), 'log')}")
 
 
-# -- in
+# -- import
 
 
 def _opened(path: Path) -> tuple[Any, str, Any]:
-    """Return Inspect's reader, the form of a log, and its header."""
+    """Return inspect-ai's reader, the log's format and its header."""
     packed = zipfile.is_zipfile(path)
     if path.suffix == ".eval" or packed:
         _check_archive(path)
@@ -133,21 +132,21 @@ def _opened(path: Path) -> tuple[Any, str, Any]:
         import inspect_ai.log as api
     except ImportError:
         raise ForeignProblem(
-            "is a log of Inspect, whose reader is not installed: pip install 'docs-workbench[inspect]'"
+            "is an Inspect log, and inspect-ai is not installed: pip install 'docs-workbench[inspect]'"
         ) from None
     form = "eval" if packed else "json"
-    header = _asked(lambda: api.read_eval_log(str(path), header_only=True, format=form))
+    header = _guarded(lambda: api.read_eval_log(str(path), header_only=True, format=form))
     if header.version > NEWEST:
         raise ForeignProblem(
-            f"is a log of version {header.version}; the workbench knows {NEWEST}, upgrade it to read this"
+            f"is a log of version {header.version}, but the workbench supports {NEWEST}; upgrade it to read this file"
         )
     return api, form, header
 
 
 def _samples(api: Any, path: Path, form: str, names: Sequence[Any] | None) -> Iterator[Any]:
-    """Yield Inspect's samples; where one cannot be read, the problem, and nothing more."""
+    """Yield Inspect's samples; stop with the problem at an unreadable one."""
     if form == "json":
-        log = _asked(lambda: api.read_eval_log(str(path), format=form, resolve_attachments=True))
+        log = _guarded(lambda: api.read_eval_log(str(path), format=form, resolve_attachments=True))
         samples = iter(log.samples or [])
     elif names is None:
         return
@@ -156,7 +155,7 @@ def _samples(api: Any, path: Path, form: str, names: Sequence[Any] | None) -> It
             str(path), all_samples_required=False, format=form, resolve_attachments=True
         )
     try:
-        while (sample := _asked(lambda: next(samples, None))) is not None:
+        while (sample := _guarded(lambda: next(samples, None))) is not None:
             yield sample
     except ForeignProblem as problem:
         yield problem
@@ -166,36 +165,40 @@ def _ended(header: Any) -> str:
     if header.status == "error":
         why = one_line(header.error.message, 200) if header.error is not None else ""
         return "ended with an error" + (f" ({why})" if why else "")
-    return {"started": "was not finished when this was written", "cancelled": "was cancelled"}.get(header.status, "")
+    return {"started": "was still running when this log was written", "cancelled": "was cancelled"}.get(
+        header.status, ""
+    )
 
 
-def _asked(what: Any) -> Any:
-    """Call Inspect's reader; whatever it raises is the file's fault or its own, and a sentence either way."""
+def _guarded(what: Any) -> Any:
+    """Call inspect-ai; turn any exception into a ForeignProblem."""
     try:
         return what()
     except Exception as error:
-        raise ForeignProblem(f"cannot be read by inspect-ai: {said(f'{type(error).__name__}: {error}', 160)}") from None
+        raise ForeignProblem(
+            f"cannot be read by inspect-ai: {quoted_value(f'{type(error).__name__}: {error}', 160)}"
+        ) from None
 
 
 def _check_archive(path: Path) -> None:
-    """Refuse an archive that would fill the memory or escape its folder, by its table of contents alone."""
+    """Reject a zip bomb or a path traversal by the archive's table of contents."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         raise ForeignProblem("is a damaged or truncated archive") from None
     if len(members) > MOST_MEMBERS:
-        raise ForeignProblem(f"has {len(members):,} members; at most {MOST_MEMBERS:,} are taken")
+        raise ForeignProblem(f"has {len(members):,} members; the limit is {MOST_MEMBERS:,}")
     names = [one.filename for one in members]
     for name in names:
         pure = PurePosixPath(name)
         if pure.is_absolute() or ".." in pure.parts or "\\" in name:
-            raise ForeignProblem(f"was refused: its member {said(name)} leads out of the archive")
+            raise ForeignProblem(f"was rejected: its member {quoted_value(name)} escapes the archive")
     if len(set(names)) != len(names):
-        raise ForeignProblem("was refused: two of its members have the same name")
+        raise ForeignProblem("was rejected: two of its members have the same name")
     if sum(one.file_size for one in members) > MOST_UNPACKED or any(one.file_size > MOST_SAMPLE for one in members):
         raise ForeignProblem(
-            f"was refused: unpacked, a member has more than {MOST_SAMPLE:,} bytes, or all more than {MOST_UNPACKED:,}"
+            f"was rejected: unpacked, a member has more than {MOST_SAMPLE:,} bytes, or all more than {MOST_UNPACKED:,}"
         )
 
 
@@ -203,11 +206,11 @@ def _trajectory(sample: Any, api: Any, log: dict[str, Any]) -> Trajectory:
     values = sample.model_dump(
         mode="json", exclude_none=True, include={"messages", "scores", "model_usage", "error", "events"}
     )
-    kept = api.condense_sample(sample).model_dump(mode="json", exclude_none=True, exclude={"messages"})
-    metadata = dict(kept.get("metadata") or {})
+    original = api.condense_sample(sample).model_dump(mode="json", exclude_none=True, exclude={"messages"})
+    metadata = dict(original.get("metadata") or {})
     ours = metadata.pop(OWN, None)
     if ours is not None:
-        kept["metadata"] = metadata
+        original["metadata"] = metadata
     events = [one for one in values.get("events", []) if isinstance(one, dict) and one.get("event") == "model"]
     messages = values.get("messages", [])
     steps = _steps(messages, events)
@@ -227,11 +230,11 @@ def _trajectory(sample: Any, api: Any, log: dict[str, Any]) -> Trajectory:
             sum(count_of(one.get("output_tokens")) or 0 for one in usage) if usage else None,
             sum(costs) if costs else None,
         ),
-        seconds=amount_of(kept.get("total_time")),
+        seconds=amount_of(original.get("total_time")),
         problem=one_line(str(error.get("message") or "Inspect recorded an error"), 400)
         if isinstance(error, dict)
         else "",
-        extra={KEY: {"log": log, "sample": kept, CHANGED: difference(_messages(steps), messages)}},
+        extra={KEY: {"log": log, "sample": original, CHANGED: difference(_messages(steps), messages)}},
     )
     return restored(plain, ours) if isinstance(ours, dict) else plain
 
@@ -246,11 +249,11 @@ def _prompt_tokens(usage: Mapping[str, Any]) -> int | None:
 
 
 def _tools(events: list[dict[str, Any]]) -> list[Any] | None:
-    told = next((event["tools"] for event in events if event.get("tools")), None)
-    if told is None:
+    listed = next((event["tools"] for event in events if event.get("tools")), None)
+    if listed is None:
         return None
     known = [{key: one[key] for key in ("name", "description", "parameters") if key in one}
-             for one in told if isinstance(one, dict)]  # fmt: skip
+             for one in listed if isinstance(one, dict)]  # fmt: skip
     return [{"type": "function", "function": one} for one in known]
 
 
@@ -258,17 +261,17 @@ def _tools(events: list[dict[str, Any]]) -> list[Any] | None:
 
 
 def _steps(messages: list[Any], events: list[dict[str, Any]]) -> tuple[TrajectoryStep, ...]:
-    """Return the turns of a sample's messages; tokens and times are those of the model event that has the answer's id."""
-    asked: dict[str, Mapping[str, Any]] = {}
+    """Convert a sample's messages to steps, with tokens and times of the model events of the same message id."""
+    events_by_id: dict[str, Mapping[str, Any]] = {}
     for event in events:
         with contextlib.suppress(LookupError, TypeError):
-            asked[event["output"]["choices"][0]["message"]["id"]] = event
+            events_by_id[event["output"]["choices"][0]["message"]["id"]] = event
     steps: list[TrajectoryStep] = []
     for message in messages:
         if message.get("role") == "tool" and steps and steps[-1].source == "agent":
             steps[-1] = replace(steps[-1], results=(*(steps[-1].results or ()), _result(message)))
         else:
-            steps.append(_step(message, asked.get(message.get("id", ""), {})))
+            steps.append(_step(message, events_by_id.get(message.get("id", ""), {})))
     return tuple(steps)
 
 
@@ -282,7 +285,7 @@ def _parts(content: Any) -> tuple[str, str | None]:
         elif isinstance(part.get("text"), str):
             words.append(part["text"])
         else:
-            words.append(f"[{said(part.get('type'))}]")
+            words.append(f"[{quoted_value(part.get('type'))}]")
     return "\n".join(words), "\n".join(thoughts) if thoughts else None
 
 
@@ -339,11 +342,11 @@ def _messages(steps: Sequence[TrajectoryStep]) -> list[dict[str, Any]]:
     return messages
 
 
-# -- out
+# -- export
 
 
 def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    """Write a log; ``.eval`` is an archive, any other suffix one JSON document."""
+    """Write a log: an archive for ``.eval``, else a JSON document."""
     log = _log_of(trajectories)
     if path.suffix != ".eval":
         document = {**log, "samples": [sample_of(one) for one in trajectories]}
@@ -369,14 +372,14 @@ def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
 
 
 def _log_of(trajectories: Sequence[Trajectory]) -> dict[str, Any]:
-    """Return everything but the samples of a log of trajectories, of one log of Inspect or of one agent and model."""
+    """Return a log without its samples; the trajectories share an Inspect log, or an agent and a model."""
     first = trajectories[0]
     ids = list(dict.fromkeys(map(_sample_name, trajectories)))
     if log := _kept(first, "log"):
         spec = dict(log.get("eval") or {})
         dataset = dict(spec.get("dataset") or {})
         planned, there = set(map(str, dataset.get("sample_ids") or ())), set(map(str, ids))
-        # Of an evaluation that did not end some may be missing; one that succeeded must have all that it names.
+        # A successful log must have all samples that it names; an unfinished one need not.
         if planned != there and not (there < planned and log.get("status") != "success"):
             dataset |= {"samples": len(ids), "sample_ids": ids}
         return {**log, "eval": {**spec, "dataset": dataset}}
@@ -391,7 +394,7 @@ def _log_of(trajectories: Sequence[Trajectory]) -> dict[str, Any]:
             "model": first.model or "none/none",
             "config": {"epochs": max(one.repeat for one in trajectories)},
         },
-        # Its reader of one long document wants them, in this order and before the samples.
+        # Inspect's streaming JSON reader expects these keys in this order, before the samples.
         "plan": {"name": "plan", "steps": [], "config": {}},
         "results": {"total_samples": len(trajectories), "completed_samples": len(trajectories), "scores": []},
         "stats": {"started_at": created, "completed_at": created, "model_usage": {}},
@@ -408,13 +411,13 @@ def _sample_name(trajectory: Trajectory) -> str | int:
 
 
 def sample_of(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a trajectory as a sample; its metadata has what a sample lacks, so that an import finds it."""
+    """Return a trajectory as a sample; fields without an equivalent are in its metadata, where an import finds them."""
     messages = _messages(trajectory.steps)
     sample = {**(_kept(trajectory, "sample") or _made(trajectory)), "id": _sample_name(trajectory)}
     sample |= {"epoch": trajectory.repeat, "messages": patched(messages, _kept(trajectory, CHANGED) or None)}
     ours = dict(own_of(trajectory.extra))
     if not isinstance(trajectory.extra.get(KEY), dict):
-        # The head is stored in full: what a reader makes of it depends on its version.
+        # The head is stored completely, as readers of different versions interpret it differently.
         whole = without_own(encode(trajectory))
         change = {name: {"=": value} for name, value in whole.items() if name != "steps"}
         steps = difference(encode(_steps(messages, [])), whole["steps"])
@@ -443,7 +446,7 @@ def _made(trajectory: Trajectory) -> dict[str, Any]:
     if trajectory.problem:
         values["error"] = {"message": trajectory.problem, "traceback": "", "traceback_ansi": ""}
     cards = [object_or_none(one.get("card")) or {} for one in own_of(trajectory.extra).get("scorecards", [])]
-    # A log has no place for a score of which a part is missing: its metrics would take it for the whole.
+    # Inspect's metrics would take a partial score for a complete one.
     if whole := [card for card in cards if card.get("total") is not None and not _lacks_tiers(card)]:
         values["scores"] = {
             f"{card.get('rubric')} ({card.get('judge')})": {

@@ -1,7 +1,7 @@
-"""Read foreign files: recognise the format, and yield trajectories, tasks and candidates.
+"""Read files of other programs: detect the format, yield trajectories, tasks and candidates.
 
-A file is recognised by its content; its suffix only says how to look. What is wrong with a file or item is a
-:class:`ForeignProblem`, and reading continues behind it if possible.
+Formats are detected by content; the suffix only selects the container. A problem with a file or item is a
+:class:`ForeignProblem`; reading continues after it if possible.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from workbench.base.files import TooDeep, is_shallow, require_ordinary
 from workbench.base.typed_json import convert, encode
 from workbench.interop.formats.samples import ForeignCandidate, ForeignTask
 from workbench.interop.formats.trajectory import Trajectory
-from workbench.interop.formats.values import ForeignProblem, said
+from workbench.interop.formats.values import ForeignProblem, quoted_value
 from workbench.orders.import_files import KIND, LARGEST_FILE, Importer
 
 MOST_AT_ONCE = 100_000_000
-"""Of a JSON document or a line, which must be in memory as a whole."""
+"""Bytes of a JSON document or a line, which is read into memory."""
 _TEXTS = (".json", ".jsonl", ".ndjson", ".traj")
 ENDINGS = (*_TEXTS, ".eval", ".parquet", *(f"{one}.gz" for one in _TEXTS))
-"""What is looked at in a folder."""
+"""Suffixes of the files that are read from a folder."""
 _GZIP = b"\x1f\x8b"
 Item = Trajectory | ForeignTask | ForeignCandidate
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One item of a file, or what is wrong with it; ``place`` is its position, "" for the whole file.
+    """An item of a file, or its problem; ``place`` is its position, "" for the whole file.
 
-    A ``remark`` is on a file of which everything was read.
+    A ``remark`` concerns a file that was read completely.
     """
 
     format: str
@@ -48,7 +48,7 @@ class Read:
 
 
 class Format:
-    """A format of JSON values: a document, lines, or rows of Parquet; ``magic`` begins files that it opens by itself."""
+    """A format of JSON values: a document, lines or Parquet rows; ``magic`` is the start of files that it opens itself."""
 
     name = ""
     endings = ENDINGS
@@ -68,7 +68,7 @@ class Format:
 
 
 def own_formats() -> list[Format]:
-    """Return the formats that are recognised by what is in a file: those of this package."""
+    """Return this package's formats, which are detected by content."""
     return [named_class(KIND, one.name, Importer) for one in installed(own=True) if one.kind == KIND]
 
 
@@ -81,7 +81,7 @@ def read_file(path: Path, formats: Sequence[Format]) -> Iterator[Read]:
     elif whole := next((one for one in formats if one.magic and start.startswith(one.magic)), None):
         yield from whole.found(None, path, "")
     elif start.removeprefix(b"\xef\xbb\xbf").startswith(b"<"):
-        raise ForeignProblem("is XML, of which none is read: JUnit does not say which text a verdict is about")
+        raise ForeignProblem("is XML, which is not supported: JUnit does not name the text of a verdict")
     elif start == b"PAR1" or path.suffix.lower() in {".jsonl", ".ndjson"}:
         for place, value in _rows(path) if start == b"PAR1" else _lines(path):
             try:
@@ -101,7 +101,7 @@ def _recognised(value: Any, path: Path, place: str, formats: Sequence[Format]) -
         raise ForeignProblem(f"has nothing that {formats[0].name} reads")
     offered = names(KIND)
     also = f"; importers for --format: {', '.join(offered)}" if offered else ""
-    raise ForeignProblem(f"is of no format that the workbench reads; docs/reference/formats.md lists them{also}")
+    raise ForeignProblem(f"has no supported format; see docs/reference/formats.md{also}")
 
 
 def _unpacked(path: Path, formats: Sequence[Format]) -> Iterator[Read]:
@@ -119,7 +119,7 @@ def _unpacked(path: Path, formats: Sequence[Format]) -> Iterator[Read]:
             raise ForeignProblem("is a damaged or truncated gzip file") from None
         with inner.open("rb") as stream:
             if stream.read(2) == _GZIP:
-                raise ForeignProblem("is packed twice; unpack it once")
+                raise ForeignProblem("is compressed twice; decompress it once")
         yield from read_file(inner, formats)
 
 
@@ -128,14 +128,14 @@ def _rows(path: Path) -> Iterator[tuple[str, Any]]:
         import pyarrow.parquet as parquet
     except ImportError:
         raise ForeignProblem(
-            "is Parquet, whose reader is not installed: pip install 'docs-workbench[dataset]'"
+            "is Parquet, and pyarrow is not installed: pip install 'docs-workbench[dataset]'"
         ) from None
     try:
         batches = parquet.ParquetFile(path).iter_batches(batch_size=100)
         for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), 1):
             yield f"row {number:,}", row
-    except (OSError, ValueError, KeyError) as error:  # what pyarrow raises is one of these
-        raise ForeignProblem(f"is no Parquet that can be read ({said(error, 100)})") from None
+    except (OSError, ValueError, KeyError) as error:  # pyarrow's exceptions derive from these
+        raise ForeignProblem(f"is not readable Parquet ({quoted_value(error, 100)})") from None
 
 
 def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -154,7 +154,7 @@ def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
 def _all_of(path: Path) -> bytes:
     size = path.stat().st_size
     if size > MOST_AT_ONCE:
-        raise ForeignProblem(f"has {size:,} bytes in one JSON document; at most {MOST_AT_ONCE:,} are taken")
+        raise ForeignProblem(f"has {size:,} bytes in one JSON document; the limit is {MOST_AT_ONCE:,}")
     if size == 0:
         raise ForeignProblem("is empty")
     return path.read_bytes()
@@ -170,20 +170,20 @@ def parsed(data: bytes) -> Any:
         if not is_shallow(value):
             raise TooDeep
     except (TooDeep, RecursionError):
-        raise ForeignProblem("is nested too deeply to be read") from None
+        raise ForeignProblem("is nested too deeply") from None
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated")
-        what = f"is no JSON ({error.msg}, line {error.lineno:,})"
-        raise ForeignProblem("ends in the middle of its JSON, so it is cut off" if cut else what) from None
-    except ValueError as error:  # a number with more digits than Python reads
-        raise ForeignProblem(f"is no JSON that can be read ({str(error).partition(';')[0]})") from None
+        what = f"is not JSON ({error.msg}, line {error.lineno:,})"
+        raise ForeignProblem("is truncated JSON" if cut else what) from None
+    except ValueError as error:  # a number with more digits than Python parses
+        raise ForeignProblem(f"is not readable JSON ({str(error).partition(';')[0]})") from None
     return value
 
 
 def read_with(importer: Importer, path: Path) -> Iterator[Read]:
-    """Yield what an importer finds in a file, or what is wrong with it; after an exception nothing more."""
+    """Yield the items or problems that an importer finds in a file; an exception ends the file."""
     number = 0
-    for number, item in enumerate(_asked(importer, path), 1):
+    for number, item in enumerate(_guarded(importer, path), 1):
         place = f"item {number:,}"
         if isinstance(item, Read):
             yield item
@@ -191,25 +191,25 @@ def read_with(importer: Importer, path: Path) -> Iterator[Read]:
         try:
             yield Read(importer.name, _checked(item), place=place)
         except (ValueError, TypeError, RecursionError) as error:
-            problem = f"was read by {importer.name} into what does not fit: {error}"
+            problem = f"was read by {importer.name} as an invalid item: {error}"
             yield Read(importer.name, None, problem, place)
     if not number:
         raise ForeignProblem(f"has nothing that {importer.name} reads")
 
 
-def _asked(importer: Importer, path: Path) -> Iterator[object]:
+def _guarded(importer: Importer, path: Path) -> Iterator[object]:
     try:
         yield from importer.read(path)
     except ForeignProblem:
         raise
     except WorkbenchError as problem:
-        raise ForeignProblem(f"was not read to its end: {problem}") from None
+        raise ForeignProblem(f"was not read completely: {problem}") from None
     except (Exception, SystemExit) as error:
-        raise ForeignProblem(f"was not read to its end: {failure(KIND, importer.name, error)}") from error
+        raise ForeignProblem(f"was not read completely: {failure(KIND, importer.name, error)}") from error
 
 
 def _checked(item: object) -> Item:
-    """Return an item as values of JSON make it. ValueError: it has others, or is no item."""
+    """Normalize an item to JSON values. ValueError: it has other values, or is not an item."""
     if not isinstance(item, Trajectory | ForeignTask | ForeignCandidate):
-        raise ValueError(f"{type(item).__name__} is no Trajectory, ForeignTask or ForeignCandidate")
+        raise ValueError(f"{type(item).__name__} is not a Trajectory, ForeignTask or ForeignCandidate")
     return convert(type(item), encode(item))

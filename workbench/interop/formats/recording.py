@@ -1,7 +1,7 @@
-"""Trajectories in a session: a foreign one is written as rows, and beside them what rows have no place for.
+"""Convert trajectories to session rows and back without loss.
 
-A trajectory is one transaction. The trajectory that its rows alone would give back is compared with it, and the
-difference is stored, so that nothing can be lost that this module forgot.
+A trajectory is written in one transaction. It is compared with the trajectory that its rows alone yield, and the
+difference is stored, so fields that this module does not map are not lost either.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from workbench.session.blobs import put
 from workbench.session.labels import remark_target
 from workbench.session.rows import ImportedRow, ScoreRow, StepRow, TrialRow
 
-#: Keys of the own extra that rows hold, so that they are written anew from them and never kept beside.
+#: Keys of ``extra["workbench"]`` that rows store, so that they are derived from rows and not stored twice.
 HELD = frozenset(
     {"case_id", "case_name", "content", "snapshot", "readme", "metadata", "parsed", "scorecards", "remarks", "labels", "accessed_files",
      "task", "repeat", "seconds", "problem", "submission"}
@@ -52,7 +52,7 @@ HELD = frozenset(
 _TARGETS = ("path", "file_path", "filename", "command", "cmd", "query", "pattern", "url", "code", "input")
 _WIDTH = 200
 UNKNOWN = "unknown"
-"""The name of a case or an agent of which the file says nothing."""
+"""The name of a case or agent that the file does not state."""
 
 
 def _text_in(values: Mapping[str, Any], name: str) -> str:
@@ -71,7 +71,7 @@ def without_held(trajectory: Trajectory) -> Trajectory:
 
 
 def put_own(writer: SessionWriter, trial: str, own: Mapping[str, Any]) -> None:
-    """Write scores, remarks, tags and seen files of a trial, within the caller's transaction."""
+    """Write a trial's scores, remarks, tags and accessed files, within the caller's transaction."""
     for one in _objects_in(own, "scorecards"):
         writer.put_score(_score(writer, trial, one))
     for one in _objects_in(own, "remarks"):
@@ -102,7 +102,7 @@ def _score(writer: SessionWriter, trial: str, values: Mapping[str, Any]) -> Scor
             raise ValueError(lost)
         card = Scorecard.from_json(decoded)
     except ValueError:
-        raise ForeignProblem("has a scorecard that cannot be read") from None
+        raise ForeignProblem("has an invalid scorecard") from None
     blob = writer.blob(json.dumps(values["card"], ensure_ascii=False))
     return score_row(trial, card, blob, amount_of(values.get("at")) or 0.0, text_or_none(values.get("problem")))
 
@@ -136,7 +136,7 @@ def recorded_own(reader: SessionReader, trial: TrialRow) -> dict[str, Any]:
 
 
 def without_case(values: Mapping[str, Any], task: str, *names: str) -> dict[str, Any]:
-    """Return an own extra without a case that only repeats the trajectory's task or one of ``names``."""
+    """Return ``extra["workbench"]`` without a case that only repeats the trajectory's task or one of ``names``."""
     return {
         key: value
         for key, value in values.items()
@@ -155,10 +155,10 @@ def record(
     case: str = "",
     readme: str | None = None,
 ) -> None:
-    """Record a trajectory as a trial of a run that is done (or failed), in one transaction.
+    """Record a trajectory as a finished (or failed) trial, in one transaction.
 
-    ``origin`` has ``format``, ``source`` and ``digest`` of its file; ``case`` "" is the file's; ``readme`` overrides
-    its submission.
+    ``origin`` has ``format``, ``source`` and ``digest`` of its file; ``case`` "" uses the file's; ``readme`` overrides its
+    submission.
     """
     own = own_of(trajectory.extra)
     shown = [step for step in trajectory.steps if not own_of(step.extra).get("prompt")]
@@ -168,8 +168,8 @@ def record(
         "head": difference(head_of(row), head_to_json(without_held(trajectory))),
         "steps": {
             str(number): found
-            for number, (step, kept) in enumerate(zip(shown, rows, strict=True), 1)
-            if (found := difference(encode(read_row(kept[0], kept[1], kept[2])), encode(step))) is not None
+            for number, (step, original) in enumerate(zip(shown, rows, strict=True), 1)
+            if (found := difference(encode(read_row(original[0], original[1], original[2])), encode(step))) is not None
         },
         "prompts": [
             [place, encode(step)] for place, step in enumerate(trajectory.steps) if own_of(step.extra).get("prompt")
@@ -183,14 +183,14 @@ def record(
             values |= {"readme_blob": put(connection, readme), "parsed": 0 if own.get("parsed") is False else 1}
             values["metadata_blob"] = put(connection, json.dumps(own.get("metadata"), ensure_ascii=False, indent=2))
         writer.insert("trials", values)
-        for kept, answer, observation in rows:
+        for original, answer, observation in rows:
             stored = replace(
-                kept,
+                original,
                 answer_blob=put(connection, answer) if answer else None,
                 observation_blob=put(connection, observation) if observation else None,
             )
             writer.insert("steps", {name: getattr(stored, name) for name in StepRow.__dataclass_fields__})
-        # What the agent itself recorded counts over what can be read out of its calls.
+        # Accesses that the agent recorded take precedence over those derived from its calls.
         for number, step in enumerate(() if _objects_in(own, "accessed_files") else shown, 1):
             for one in seen_in(step):
                 seen = {"trial_id": trial, "path": one.path, "access": one.how, "step": number, "size": 0}
@@ -209,7 +209,7 @@ def _trial_row(
     steps: Sequence[StepRow],
     case: str,
 ) -> TrialRow:
-    """Return the row of a trial; sums are those that the file states, else those of the steps that have any."""
+    """Return the row of a trial; totals are the file's, else sums over the steps."""
     totals = trajectory.totals
     times = [row.at for row in steps if row.at]
     costs = [row.cost_usd for row in steps if row.cost_usd is not None]
@@ -282,7 +282,7 @@ def _step_row(trial: str, number: int, step: TrajectoryStep) -> tuple[StepRow, s
 
 
 def answer_text(step: TrajectoryStep) -> str:
-    """Return a turn as the workbench writes an agent's answer: thoughts, words, and calls between ``<json>`` tags."""
+    """Format a step like an answer of the workbench's agents: thoughts, text, and calls between ``<json>`` tags."""
     parts = [part for part in (step.reasoning, step.text) if part]
     parts += [
         f"<json>{json.dumps({'name': call.name, 'kwargs': dict(call.arguments)}, ensure_ascii=False)}</json>"
@@ -292,7 +292,7 @@ def answer_text(step: TrajectoryStep) -> str:
 
 
 def read_row(row: StepRow, answer: str, observation: str) -> TrajectoryStep:
-    """Return the step that a row and its texts alone give back."""
+    """Return the step that a row and its texts alone yield."""
     source = row.action if row.kind == "plan" and row.action in {"system", "user"} else "agent"
     text, calls = parts_of(answer) if source == "agent" else (answer, ())
     return TrajectoryStep(
@@ -326,7 +326,7 @@ def _acted(step: TrajectoryStep, values: Mapping[str, Any]) -> tuple[str, str, s
 
 
 def parts_of(answer: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """Return the words of an answer and its calls, without ids; if its tags hold no calls, all is words."""
+    """Split an answer into its text and its calls, without ids; tags without valid calls are text."""
     start = answer.find(OPEN)
     if start < 0:
         return answer, ()
@@ -348,7 +348,7 @@ def parts_of(answer: str) -> tuple[str, tuple[ToolCall, ...]]:
     return answer[:start].rstrip("\n"), tuple(calls)
 
 
-# -- out
+# -- export
 
 
 _PATH = {"type": "object", "properties": {"path": {"type": "string"}}}
@@ -361,7 +361,7 @@ _TOOLS = [
     {"type": "function", "function": {"name": name, "description": text, "parameters": parameters}}
     for name, (text, parameters) in _DESCRIBED.items()
 ]
-"""The tools that agents of the workbench have, as OpenAI writes them."""
+"""The tools of the workbench's agents, in OpenAI's format."""
 
 
 def recorded_trajectory(reader: SessionReader, trial: TrialRow) -> Trajectory:
@@ -370,7 +370,7 @@ def recorded_trajectory(reader: SessionReader, trial: TrialRow) -> Trajectory:
     own = recorded_own(reader, trial)
     if origin is not None:
         found = _imported(reader, trial, origin)
-        # What the file said in places of its own is not said a second time.
+        # Values that the file has in fields of its own are not repeated.
         own = without_case(own, found.task, UNKNOWN)
         if _is_derived(found, own.get("accessed_files", ())):
             own.pop("accessed_files", None)
@@ -380,9 +380,9 @@ def recorded_trajectory(reader: SessionReader, trial: TrialRow) -> Trajectory:
 
 
 def _is_derived(trajectory: Trajectory, seen: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether the files seen follow from the calls, so that a reader derives them again."""
-    told = {(one.path, one.how) for step in trajectory.steps for one in seen_in(step)}
-    return all(not one["size"] and (one["path"], one["access"]) in told for one in seen)
+    """Return whether the accessed files follow from the calls, so that readers can derive them."""
+    derived = {(one.path, one.how) for step in trajectory.steps for one in seen_in(step)}
+    return all(not one["size"] and (one["path"], one["access"]) in derived for one in seen)
 
 
 def _texts(reader: SessionReader, row: StepRow) -> tuple[str, str]:
@@ -408,7 +408,7 @@ def _imported(reader: SessionReader, trial: TrialRow, origin: ImportedRow) -> Tr
     return convert(Trajectory, {**patched(head_of(trial), extra.get("head")), "steps": steps})
 
 
-# -- what ran here
+# -- trials that ran here
 
 
 def _native(reader: SessionReader, trial: TrialRow, own: dict[str, Any]) -> Trajectory:

@@ -1,4 +1,4 @@
-"""Tasks, candidates and verdicts of other benchmarks: their shape, how a session keeps them, and what it has to write."""
+"""Tasks, candidates and verdicts of other benchmarks: data model, recording and export."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True)
 class ForeignTask:
-    """A function that is to be written."""
+    """A function to implement."""
 
-    name: str  # the benchmark's: ``HumanEval/0``, ``src/a.py::f``
-    path: str = ""  # of the file, "" if the benchmark has none
-    function: str = ""  # qualified name, "" if only samples name the task
+    name: str  # in the benchmark: ``HumanEval/0``, ``src/a.py::f``
+    path: str = ""  # file path, "" if the benchmark has no files
+    function: str = ""  # qualified name, "" if the task is known only from samples
     source: str | None = None  # the whole file, if known
     body: str | None = None
     doc: str | None = None
     tests: tuple[str, ...] = ()
-    test_count: Count = 0  # number of tests, if only that is known
-    origin: str = ""  # its repository or benchmark
+    test_count: Count = 0  # if only the number of tests is known
+    origin: str = ""  # repository or benchmark
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignCandidate:
-    """A body, or a whole program, for a task; ``verdict`` None is untested."""
+    """A body or whole program for a task; ``verdict`` is None if untested."""
 
     task: str
     evaluator: str
@@ -65,9 +65,9 @@ def task_of_sample(name: str) -> ForeignTask:
 class SampleRecorder:
     """Records tasks and candidates, each in one transaction.
 
-    A task has the same identity in every file that names it, so samples of several models are side by side; a file of
-    results gives verdicts to existing samples. ``run`` returns the run for new tasks and is called with the first;
-    ``origin`` has ``format``, ``source`` and ``digest`` of the file.
+    A task has the same identity in all files, so samples of several models share it; a results file adds verdicts to
+    existing samples. ``run`` returns the run for new tasks and is called for the first one; ``origin`` has ``format``,
+    ``source`` and ``digest`` of the file.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class SampleRecorder:
         self._samples: dict[tuple[str, str, str], int] = {}
 
     def task(self, task: ForeignTask) -> bool:
-        """Record a task, or complete one known only by samples; return whether it was new."""
+        """Record a task, or complete one known only from samples; return whether anything was new."""
         key = _task_id(task)
         known = self._reader.imported(key)
         if known is not None and (known.extra_blob is not None or not task.extra):
@@ -109,10 +109,10 @@ class SampleRecorder:
         return True
 
     def candidate(self, candidate: ForeignCandidate) -> bool:
-        """Record a candidate, or the verdict of one without any; return whether something was new."""
+        """Record a candidate, or the verdict of an untested one; return whether anything was new."""
         task = task_of_sample(candidate.task)
         self.task(task)
-        # The same text twice is two samples; in which order a file has them is nothing.
+        # Equal texts are distinct samples; their order in a file is irrelevant.
         of = (_task_id(task), candidate.evaluator, candidate.text)
         nth = self._samples[of] = self._samples.get(of, 0) + 1
         key = imported_id(json.dumps(["candidate", *of, nth], ensure_ascii=False))
@@ -156,12 +156,12 @@ def _task_id(task: ForeignTask) -> str:
     return imported_id(json.dumps(["task", task.name, task.origin], ensure_ascii=False))
 
 
-# -- what a session has
+# -- export
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A candidate with its task and texts; ``name`` is the task's, ``origin`` what an import kept of it."""
+    """A candidate with its task and texts; ``name`` is the task's, ``origin`` the stored original of an import."""
 
     task: TaskRow
     row: CandidateRow
@@ -171,7 +171,7 @@ class Entry:
 
 
 def tasks_of(reader: SessionReader, session: Path, items: Sequence[str]) -> list[TaskRow]:
-    """Return the ready tasks of a session, or of some of its runs. UsageError: there is none."""
+    """Return the ready tasks of a session or of some of its runs. UsageError: there are none."""
     runs = [run.id for run in reader.runs() if run.kind == "regenerate"]
     for item in items:
         if not any(run.startswith(item) for run in runs):
@@ -184,16 +184,16 @@ def tasks_of(reader: SessionReader, session: Path, items: Sequence[str]) -> list
 
 
 def task_name(reader: SessionReader, task: TaskRow) -> tuple[str, dict[str, Any]]:
-    """Return the name of a task in files, and what an import kept of it."""
+    """Return a task's name in exported files, and the stored original of an import."""
     origin = reader.imported(task.id)
     number = f"#{task.occurrence}" if task.occurrence > 1 else ""
     if origin is None:
         return f"{task.path}::{task.qualified_name}{number}", {}
-    kept = reader.decoded(
+    original = reader.decoded(
         reader.kept(origin.extra_blob, f"the origin of task {task.id}"), dict, f"the origin of task {task.id}"
     )
-    if kept:
-        return str(kept.get("name")), kept
+    if original:
+        return str(original.get("name")), original
     return task.path if task.path == task.qualified_name else f"{task.path}::{task.qualified_name}", {}
 
 
@@ -205,8 +205,8 @@ def entries(reader: SessionReader, tasks: list[TaskRow]) -> Iterator[Entry]:
                 continue
             origin = reader.imported(row.id)
             of = f"the origin of candidate {row.id}"
-            kept = reader.decoded(reader.kept(origin.extra_blob, of), dict, of) if origin else {}
-            yield Entry(task, row, name, reader.kept(row.body_blob, f"the body of candidate {row.id}") or "", kept)
+            original = reader.decoded(reader.kept(origin.extra_blob, of), dict, of) if origin else {}
+            yield Entry(task, row, name, reader.kept(row.body_blob, f"the body of candidate {row.id}") or "", original)
 
 
 def by_evaluator(reader: SessionReader, tasks: list[TaskRow]) -> dict[str, list[Entry]]:
@@ -215,7 +215,7 @@ def by_evaluator(reader: SessionReader, tasks: list[TaskRow]) -> dict[str, list[
         row, task = one.row, one.task
         groups.setdefault((row.evaluator, task.docs_words, row.prompt, row.context, row.settings), []).append(one)
     if not groups:
-        raise UsageError("There is no candidate to export; controls are none.")
+        raise UsageError("There are no candidates to export (controls are not exported).")
     named: dict[str, list[Entry]] = {}
     for key, group in groups.items():
         name, number = key[0], 1
@@ -229,13 +229,13 @@ def by_evaluator(reader: SessionReader, tasks: list[TaskRow]) -> dict[str, list[
 def files_of(
     reader: SessionReader, tasks: list[TaskRow], output: Path, ending: str
 ) -> Iterator[tuple[Path, list[Entry]]]:
-    """Yield the file of each evaluator with its candidates: EvalPlus' files hold one each, named after it."""
+    """Yield a file per evaluator with its candidates; EvalPlus' files have one model each, which is their name."""
     groups = by_evaluator(reader, tasks)
     special = output.exists() and not output.is_file() and not output.is_dir()
     one_file = output.suffix in {".json", ".jsonl"}
     if one_file and len(groups) > 1:
         raise UsageError(
-            f"These are {len(groups)} evaluators or groups, and {shown(output)} is one file; name a folder or one run."
+            f"There are {len(groups)} evaluators or groups, but {shown(output)} is a file; name a folder or one run."
         )
     for name, group in groups.items():
         file = f"{_UNSAFE.sub('_', name.replace('/', '--'))[:120]}{ending}"

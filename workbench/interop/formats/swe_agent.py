@@ -1,6 +1,6 @@
-"""Trajectories of SWE-agent (``.traj``) and mini-swe-agent (``.json``), which are only read.
+"""Trajectories of SWE-agent (``.traj``) and mini-swe-agent (``.json``), import only.
 
-Tokens and costs of steps stay empty unless the model reported them. What the workbench has no name for is kept under
+Tokens and costs of steps are empty unless the model reported them. Fields without an equivalent are stored under
 ``extra["swe-agent"]`` or ``extra["mini-swe-agent"]``.
 """
 
@@ -24,7 +24,7 @@ from workbench.interop.formats.values import (
     object_of,
     object_or_none,
     parsed_object,
-    said,
+    quoted_value,
     text_or_none,
     without,
 )
@@ -32,12 +32,12 @@ from workbench.interop.formats.values import (
 _SWE, _MINI = "swe-agent", "mini-swe-agent"
 _SHELL = "bash"
 _SPOKEN = ("reasoning", "message", "function_call", "custom_tool_call", "local_shell_call", "shell_call")
-"""Items of a response of the Responses API that a model says."""
+"""Output items of the Responses API that come from the model."""
 _MINI_FORMAT = "mini-swe-agent-1."
 
 
 class SweAgent(Format):
-    """A document a trajectory; its task may be said by the file's name alone: ``INSTANCE.traj``."""
+    """One trajectory per document; the task defaults to the file's name: ``INSTANCE.traj``."""
 
     def fits(self, value: Any) -> bool:
         return isinstance(value, dict) and isinstance(value.get("trajectory"), list) and "info" in value
@@ -47,7 +47,7 @@ class SweAgent(Format):
 
 
 class MiniSweAgent(Format):
-    """As SWE-agent's: ``INSTANCE.traj.json``."""
+    """One trajectory per document; the task defaults to the file's name: ``INSTANCE.traj.json``."""
 
     def fits(self, value: Any) -> bool:
         return isinstance(value, dict) and str(value.get("trajectory_format", "")).startswith("mini-swe-agent")
@@ -57,7 +57,7 @@ class MiniSweAgent(Format):
 
 
 def _text(value: Any) -> str:
-    """Return a text; parts of a message as their texts, anything else as JSON."""
+    """Return a text: the parts of a message joined, anything else as JSON."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -94,7 +94,7 @@ def read_swe_agent(value: Any, named: str = "") -> Trajectory:
         agent="SWE-agent",
         version=_text(info.get("swe_agent_version")),
         model=_deep(config, "agent", "model", "name"),
-        # What the document says of its name counts over the file's.
+        # The document's own name takes precedence over the file's.
         task=_deep(config, "problem_statement", "id") or _text(root.get("instance_id")) or named,
         steps=tuple(steps),
         totals=Totals(
@@ -104,7 +104,7 @@ def read_swe_agent(value: Any, named: str = "") -> Trajectory:
         ),
         problem=""
         if not exit_status or exit_status.startswith("submitted")
-        else f"SWE-agent ended with {said(exit_status)}.",
+        else f"SWE-agent ended with {quoted_value(exit_status)}.",
         submission=text_or_none(info.get("submission")),
         extra={_SWE: {**without(root, "trajectory", "history"), "history": history[len(opening) :]}},
     )
@@ -118,8 +118,8 @@ def _deep(value: Any, *names: str) -> str:
 
 def _opened(message: Mapping[str, Any]) -> TrajectoryStep:
     content = message.get("content")
-    kept = without(message, "role", *(["content"] if isinstance(content, str) else []))
-    return TrajectoryStep(message["role"], _text(content), extra={_SWE: kept} if kept else {})
+    original = without(message, "role", *(["content"] if isinstance(content, str) else []))
+    return TrajectoryStep(message["role"], _text(content), extra={_SWE: original} if original else {})
 
 
 def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> TrajectoryStep:
@@ -129,7 +129,7 @@ def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> Trajecto
         try:
             calls = tuple(steps_of([{"role": "assistant", "content": "", "tool_calls": spoken["tool_calls"]}])[0].calls)
         except ForeignProblem:
-            calls = ()  # it stays in the history that is kept
+            calls = ()  # they remain in the stored history
     if not calls and isinstance(action, str) and action.strip():
         calls = (ToolCall("", _SHELL, {"command": action}),)
     text = _text(thought) or _text(response)
@@ -152,7 +152,9 @@ def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> Trajecto
 def read_mini(value: Any, named: str = "") -> Trajectory:
     root = object_of(value, "the whole file")
     if not str(root.get("trajectory_format")).startswith(_MINI_FORMAT):
-        raise ForeignProblem(f"is {said(root.get('trajectory_format'))}; the workbench knows {_MINI_FORMAT}x")
+        raise ForeignProblem(
+            f"is {quoted_value(root.get('trajectory_format'))}; the workbench supports {_MINI_FORMAT}x"
+        )
     info = object_of(root.get("info") or {}, "info")
     steps: list[TrajectoryStep] = []
     for number, each in enumerate(list_of(root.get("messages"), "messages"), 1):
@@ -163,7 +165,7 @@ def read_mini(value: Any, named: str = "") -> Trajectory:
         elif last is not None and last.results is None and message.get("type") in _SPOKEN:
             steps[-1] = _joined(last, _responded(message, [message]))
         else:
-            steps.append(_said_by(message))
+            steps.append(_step_of(message))
     if not steps:
         raise ForeignProblem("has no messages")
     exit_status = _text(info.get("exit_status"))
@@ -174,7 +176,7 @@ def read_mini(value: Any, named: str = "") -> Trajectory:
         task=_text(root.get("instance_id")) or named,
         steps=tuple(steps),
         totals=Totals(cost_usd=amount_of(object_of(info.get("model_stats") or {}, "model_stats").get("instance_cost"))),
-        problem="" if exit_status in {"", "Submitted"} else f"mini-swe-agent ended with {said(exit_status)}.",
+        problem="" if exit_status in {"", "Submitted"} else f"mini-swe-agent ended with {quoted_value(exit_status)}.",
         submission=text_or_none(info.get("submission")) or None,
         extra={_MINI: without(root, "messages")},
     )
@@ -193,32 +195,32 @@ def _is_observation(message: Mapping[str, Any]) -> bool:
 def _observed(message: Mapping[str, Any]) -> Result:
     text, identity = ("output", "call_id") if "output" in message else ("content", "tool_call_id")
     content, call = message.get(text), message.get(identity)
-    kept = without(
+    original = without(
         message, *([text] if isinstance(content, str) else []), *([identity] if isinstance(call, str) else [])
     )
-    return Result(_text(content), text_or_none(call), {_MINI: kept})
+    return Result(_text(content), text_or_none(call), {_MINI: original})
 
 
-def _said_by(message: Mapping[str, Any]) -> TrajectoryStep:
+def _step_of(message: Mapping[str, Any]) -> TrajectoryStep:
     if isinstance(message.get("output"), list):
         return _responded(message, message["output"])
     if message.get("type") in _SPOKEN and message.get("role") in (None, "assistant"):
         return _responded(message, [message])
     role, content, extra = message.get("role"), message.get("content"), _extra(message)
-    kept = without(message, *(["content"] if isinstance(content, str) else []))
+    original = without(message, *(["content"] if isinstance(content, str) else []))
     if role != "assistant":
         return TrajectoryStep(
-            "user" if role == "user" else "system", _text(content), at=_at(extra), extra={_MINI: kept}
+            "user" if role == "user" else "system", _text(content), at=_at(extra), extra={_MINI: original}
         )
     reasoning = text_or_none(message.get("reasoning_content"))
     calls = _calls(message, extra)
     return _measured(
-        TrajectoryStep("agent", _text(content), reasoning=reasoning, calls=calls, extra={_MINI: kept}), message
+        TrajectoryStep("agent", _text(content), reasoning=reasoning, calls=calls, extra={_MINI: original}), message
     )
 
 
 def _measured(step: TrajectoryStep, message: Mapping[str, Any]) -> TrajectoryStep:
-    """Return a step with the tokens, cost and time of its message; the two APIs name tokens differently."""
+    """Add the tokens, cost and time of a message to its step; the two APIs name token counts differently."""
     extra = _extra(message)
     response = object_or_none(extra.get("response")) or message
     usage = object_or_none(response.get("usage")) or {}
@@ -284,8 +286,8 @@ def _joined(one: TrajectoryStep, other: TrajectoryStep) -> TrajectoryStep:
 
 
 def _items(step: TrajectoryStep) -> list[Any]:
-    kept = step.extra.get(_MINI, {})
-    return list(kept["items"]) if isinstance(kept.get("items"), list) else [kept]
+    original = step.extra.get(_MINI, {})
+    return list(original["items"]) if isinstance(original.get("items"), list) else [original]
 
 
 def _calls(message: Mapping[str, Any], extra: Mapping[str, Any]) -> tuple[ToolCall, ...]:

@@ -1,7 +1,7 @@
 """A session in Python: ``open_session("NAME")`` gives its tables as data frames of pandas or polars.
 
-Tables and texts are read on demand: columns that end in ``_blob`` name texts for :meth:`Session.text`. Unknown is
-missing, never 0.
+Tables and texts are read on demand; a column that ends in ``_blob`` is a key for :meth:`Session.text`. Unknown values
+are missing, never 0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _table(name: str) -> Any:
 
 
 class Session:
-    """A session, read-only, to be used with ``with`` or :meth:`close`. SessionError: it cannot be read."""
+    """A read-only session; use it as a context manager or call :meth:`close`. SessionError: it cannot be read."""
 
     def __init__(self, path: Path) -> None:
         from workbench.session import SessionReader
@@ -46,7 +46,7 @@ class Session:
     def close(self) -> None:
         self._reader.close()
 
-    # A frame each; the page says what is a row.
+    # One data frame each; docs/reference/session.md describes their rows.
     trials = _table("trials")
     steps = _table("steps")
     scores = _table("scores")
@@ -56,11 +56,11 @@ class Session:
     failing_tests = _table("failing_tests")
 
     def rows(self, table: str) -> Rows:
-        """Return a table as plain tuples, without a data frame library. UsageError: there is no such table."""
+        """Return a table as plain tuples; needs no data frame library. UsageError: there is no such table."""
         return table_rows(self._reader, table)
 
     def query(self, sql: str, *arguments: object) -> Any:
-        """Return the frame of a SELECT; ``docs/reference/session.md`` has tables and views. UsageError: SQLite refuses it."""
+        """Return a SELECT as a data frame; see docs/reference/session.md for tables and views. UsageError: it is invalid."""
         from workbench.session import SessionError
 
         try:
@@ -71,14 +71,14 @@ class Session:
             raise
 
     def text(self, digest: str | None) -> str | None:
-        """Return the text that a ``…_blob`` column names; None for None. SessionError: it is missing or unreadable."""
+        """Return the text of a ``…_blob`` value; None for None. SessionError: it is missing or unreadable."""
         return None if digest is None else self._reader.data(digest).decode("utf-8", "replace")
 
 
 def open_session(session: str | Path) -> Session:
-    """Open a session to read: a file, or the name of a session in the folder of ``workbench locate sessions``.
+    """Open a session by path, or by name in the folder of ``workbench locate sessions``.
 
-    UsageError: there is none; SessionError: it cannot be read.
+    UsageError: it does not exist; SessionError: it cannot be read.
     """
     from workbench.session.session_names import resolve_session
 
@@ -108,14 +108,14 @@ def _alike(values: list[Any]) -> list[Any]:
 
 
 class CsvTables:
-    """A file for each table that has rows, in a folder; cells that a spreadsheet would take for formulas begin with an apostrophe."""
+    """One file per non-empty table, in a folder; cells that look like formulas are escaped with an apostrophe."""
 
     name = ""
-    about, suffix = "tables, a .csv file each", "csv"
+    about, suffix = "tables, one .csv file each", "csv"
 
     def write(self, session: Path, output: Path, items: Sequence[str], accepted: bool) -> Written:
         if output.is_file():
-            raise UsageError(f"{shown(output)} is a file; the tables are several, so name a folder.")
+            raise UsageError(f"{shown(output)} is a file; name a folder for the tables.")
         with Session(session) as opened:
             found = {name: rows for name in TABLES if (rows := opened.rows(name)).values}
         for name, rows in found.items():
@@ -133,25 +133,25 @@ class CsvTables:
 
 
 class JsonTables(CsvTables):
-    """An object a row."""
+    """One object per row."""
 
-    about, suffix = "tables, a .jsonl file each", "jsonl"
+    about, suffix = "tables, one .jsonl file each", "jsonl"
 
     def put(self, path: Path, rows: Rows) -> None:
         write_lines(path, _records(rows))
 
 
 class ParquetTables(CsvTables):
-    """What is of several kinds in one column is text."""
+    """Columns with values of several types become text."""
 
-    about, suffix = "tables, a .parquet file each", "parquet"
+    about, suffix = "tables, one .parquet file each", "parquet"
 
     def put(self, path: Path, rows: Rows) -> None:
         write_parquet(path, list(_records(rows)))
 
 
 def _cell(value: object) -> object:
-    """Prefix a text that a spreadsheet would take for a formula with an apostrophe, as spreadsheets write it."""
+    """Escape a text that a spreadsheet would evaluate as a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
 
 

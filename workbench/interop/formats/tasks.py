@@ -25,7 +25,7 @@ _REST_OF_LINE = re.compile(r"[ \t]*\r?\n")
 
 
 class RepotestRows(CandidateFormat):
-    """Tasks with the file around the body, as JSON lines or Parquet by the suffix."""
+    """Tasks with the text before and after the body, as JSON lines or Parquet by suffix."""
 
     about = "tasks as rows of RealCode and repotest, JSON lines or Parquet"
 
@@ -55,12 +55,12 @@ class RepotestRows(CandidateFormat):
     def put(self, reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
         rows, left = [], 0
         for task in tasks:
-            name, kept = task_name(reader, task)
-            parts = split(reader, task, kept)
+            name, original = task_name(reader, task)
+            parts = split(reader, task, original)
             if parts is None:
                 left += 1
                 continue
-            rest = without(kept, "name", "lengths")
+            rest = without(original, "name", "lengths")
             contexts = {"left_context": parts[0], "gt": parts[1], "right_context": parts[2]}
             if rest:
                 rows.append({**rest, **contexts})
@@ -85,20 +85,20 @@ class RepotestRows(CandidateFormat):
                 }
             )
         if not rows:
-            raise UsageError("No task has its file in this session, so there are no rows to write.")
+            raise UsageError("No task of this session has its file, so there are no rows to write.")
         if output.suffix == ".parquet":
             with replaced(output) as building:
                 write_parquet(building, rows)
         else:
             write_lines(output, rows)
-        return Written(len(rows), "rows", left_out(left, "tasks whose file is not known were left out."))
+        return Written(len(rows), "rows", left_out(left, "tasks without their file were omitted."))
 
 
 class HumanEvalProblems(CandidateFormat):
-    """Tasks that are functions at the top of a module; imported problems are written as they were.
+    """Tasks that are top-level functions; imported problems are written unchanged.
 
-    ``check`` puts the candidate into the module of the repository and runs the task's tests there, so it is to be run
-    in the repository's folder with its environment.
+    ``check`` patches the candidate into its module and runs the task's tests, so it must be run in the repository's
+    folder and environment.
     """
 
     about = "tasks as problems of HumanEval, JSON lines"
@@ -122,10 +122,10 @@ class HumanEvalProblems(CandidateFormat):
     def put(self, reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
         lines, left = [], 0
         for task in tasks:
-            name, kept = task_name(reader, task)
-            parts = split(reader, task, kept)
-            if parts is not None and "entry_point" in kept:
-                rest = without(kept, "name", "lengths")
+            name, original = task_name(reader, task)
+            parts = split(reader, task, original)
+            if parts is not None and "entry_point" in original:
+                rest = without(original, "name", "lengths")
                 lines.append({**rest, "prompt": parts[0], "canonical_solution": parts[1]})
                 continue
             tests = reader.decoded(task.tests, list, f"the tests of task {task.id}")
@@ -136,11 +136,9 @@ class HumanEvalProblems(CandidateFormat):
             problem = {"task_id": name, "prompt": prompt, "entry_point": task.qualified_name}
             lines.append({**problem, "canonical_solution": solution, "test": _check(task, tests)})
         if not lines:
-            raise UsageError(
-                "No task is a function at the top of a module whose file is known, so there are no problems to write."
-            )
+            raise UsageError("No task is a top-level function with a known file, so there are no problems to write.")
         write_lines(output, lines)
-        why = "tasks were left out: methods, nested functions, files that are not known."
+        why = "tasks were omitted: methods, nested functions, unknown files."
         return Written(len(lines), "problems", left_out(left, why))
 
 
@@ -176,10 +174,10 @@ def function_of(data: bytes, task: TaskRow) -> Function | None:
     return functions_by_name(data, task.path).get((task.qualified_name, task.occurrence))
 
 
-def split(reader: SessionReader, task: TaskRow, kept: dict[str, Any]) -> tuple[str, str, str] | None:
+def split(reader: SessionReader, task: TaskRow, original: dict[str, Any]) -> tuple[str, str, str] | None:
     source = reader.kept(task.source_blob, f"the file of task {task.id}")
     body = reader.kept(task.body_blob, f"the body of task {task.id}")
-    lengths = kept.get("lengths")
+    lengths = original.get("lengths")
     if source is None or body is None:
         return None
     if isinstance(lengths, list) and len(lengths) == 2 and all(isinstance(one, int) for one in lengths):
@@ -194,7 +192,7 @@ def split(reader: SessionReader, task: TaskRow, kept: dict[str, Any]) -> tuple[s
 
 
 def prompt_and_solution(parts: tuple[str, str, str]) -> tuple[str, str]:
-    """Return prompt and solution of a problem; the first line of a body is ours or, imported, HumanEval's."""
+    """Return the prompt and the solution of a problem."""
     line = _REST_OF_LINE.match(parts[1])
     rest = line[0] if line else ""
     return parts[0] + rest, parts[1][len(rest) :]

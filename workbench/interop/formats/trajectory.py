@@ -1,8 +1,7 @@
-"""A trajectory as plain values, into which every format is read and from which it is written.
+"""The common trajectory model of all formats.
 
-Its shape is that of ATIF, the richest of the formats. Other fields of a format are in ``extra`` under its name
-(``"inspect"``, ``"swe-agent"``, …), so that writing that format again loses nothing and another format can carry it
-along.
+It follows ATIF, the richest format. Fields without an equivalent are in ``extra`` under the format's name (``"inspect"``,
+``"swe-agent"``, …), so that an export in the same format is lossless and other formats carry them along.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ Extra = Mapping[str, Any]
 Count = Annotated[int, msgspec.Meta(ge=0, lt=10**15)]
 Amount = Annotated[float, msgspec.Meta(ge=0, lt=1e15)]
 OWN = "workbench"
-"""The key of ``extra`` under which the workbench keeps what only it knows: scores, remarks, the case."""
+"""The key of the workbench's own data in ``extra``: scores, remarks, the case."""
 CHANGED = "difference"
-"""The key beside it of what a format could not say of a trajectory."""
+"""The key of the differences that a format could not express."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool; ``id`` is "" if the format has none, ``arguments`` is a JSON object."""
+    """A tool call; ``id`` is "" if the format has none, ``arguments`` is a JSON object."""
 
     id: str
     name: str
@@ -43,7 +42,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The answer of a tool or the environment; ``call`` is the id of the call, None if it belongs to none."""
+    """The output of a tool or the environment; ``call`` is the id of its call, or None."""
 
     text: str
     call: str | None = None
@@ -52,7 +51,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class TrajectoryStep:
-    """One turn. None is always "the file does not say"."""
+    """One step; None means that the file does not state the value."""
 
     source: Annotated[str, msgspec.Meta(pattern="^(system|user|agent)$")]
     text: str
@@ -75,7 +74,7 @@ class TrajectoryStep:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over a trajectory as the file states them, None if it does not."""
+    """Totals of a trajectory as stated by the file, or None."""
 
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
@@ -84,24 +83,24 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """What one agent did on one task."""
+    """The steps of one agent on one task."""
 
     agent: str
     steps: Sequence[TrajectoryStep]
     version: str = ""
     model: str = ""  # "" if unknown
     task: str = ""  # id or name, "" if unknown
-    repeat: Count = 1  # which attempt, from 1
-    tools: Sequence[Any] | None = None  # as OpenAI defines them
+    repeat: Count = 1  # attempt, from 1
+    tools: Sequence[Any] | None = None  # in OpenAI's format
     totals: Totals = Totals()
     seconds: Amount | None = None
-    problem: str = ""  # why it ended without a result
+    problem: str = ""  # the reason if it has no result
     submission: str | None = None  # a patch or text, if known
     extra: Extra = field(default_factory=dict)  # the rest, by format
 
     @property
     def scores(self) -> list[dict[str, str]]:
-        """What the scorers of the original program gave, as texts: ``scorer``, ``value``, ``explanation``."""
+        """Scores of the original program as texts: ``scorer``, ``value``, ``explanation``."""
         ours = {
             f"{one['card'].get('rubric')} ({one['card'].get('judge')})"
             for one in own_of(self.extra).get("scorecards", [])
@@ -124,7 +123,7 @@ class Trajectory:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the content in hex; what people and judges add is no part of it."""
+        """SHA-256 of the content in hex, without scores and annotations."""
         text = json.dumps(without_own(encode(self)), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -154,7 +153,7 @@ def without_own(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def unix(text: str | None) -> float | None:
-    """Return an ISO 8601 time in unix seconds, None if it is invalid; without a zone it is UTC."""
+    """Parse an ISO 8601 time, in UTC by default, into Unix seconds; None if it is invalid."""
     if text is None:
         return None
     try:
@@ -165,7 +164,7 @@ def unix(text: str | None) -> float | None:
 
 
 def iso(moment: float) -> str:
-    """Return unix seconds as ISO 8601 in UTC, to the microsecond."""
+    """Format Unix seconds as ISO 8601 in UTC, with microseconds."""
     return datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -177,16 +176,16 @@ def head_to_json(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def restored(plain: Trajectory, ours: Mapping[str, Any]) -> Trajectory:
-    """Return the trajectory that the workbench wrote, from a format's content and the difference beside it."""
+    """Restore a trajectory that the workbench exported, from a format's content and the stored difference."""
     own = without(ours, CHANGED)
     try:
         found = convert(Trajectory, patched(without_own(encode(plain)), ours.get(CHANGED)))
     except (LookupError, TypeError, ValueError, AttributeError):
-        raise ForeignProblem("holds notes of the workbench that do not fit it") from None
+        raise ForeignProblem("has workbench data that does not match its content") from None
     return replace(found, extra={**found.extra, **({OWN: own} if own else {})})
 
 
-# -- which files the calls of a step listed or read
+# -- files that the calls of a step listed or read
 
 
 _READING = "read_file view_file read view open open_file cat str_replace_editor str_replace_based_edit_tool"
@@ -199,15 +198,15 @@ _OPERATORS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "(", ")
 _LONGEST = 1000
 
 
-class Seen(NamedTuple):
+class FileAccess(NamedTuple):
     """A path that was ``listed`` or ``read``."""
 
     path: str
     how: str
 
 
-def seen_in(step: TrajectoryStep) -> list[Seen]:
-    """Return what the calls of a step listed or read; of several calls only those with distinguishable results."""
+def seen_in(step: TrajectoryStep) -> list[FileAccess]:
+    """Return the files that the calls of a step accessed; several calls need results that can be told apart."""
     results = {one.call: one.text for one in step.results or () if one.call}
     found = []
     for call in step.calls:
@@ -217,7 +216,7 @@ def seen_in(step: TrajectoryStep) -> list[Seen]:
     return list(dict.fromkeys(one for one in found if one.path and len(one.path) <= _LONGEST and "\0" not in one.path))
 
 
-def _of_call(call: ToolCall, observed: str) -> Iterator[Seen]:
+def _of_call(call: ToolCall, observed: str) -> Iterator[FileAccess]:
     name, arguments = call.name.rpartition(".")[2].lower(), call.arguments
     if name in _SHELLS:
         yield from _of_command(_text(arguments, ("command", "cmd")), observed)
@@ -226,15 +225,15 @@ def _of_call(call: ToolCall, observed: str) -> Iterator[Seen]:
     if name in _LISTERS:
         yield from _listed(path or ".", observed)
     elif name in _READERS and path and arguments.get("command", "view") == "view":
-        yield Seen(_plain(path), "read")
+        yield FileAccess(_plain(path), "read")
 
 
 def _text(arguments: Mapping[str, Any], names: tuple[str, ...]) -> str:
     return next((value for name in names if isinstance(value := arguments.get(name), str)), "")
 
 
-def _of_command(command: str, observed: str) -> Iterator[Seen]:
-    """Parse a command of nothing but one cat, nl, head, tail or ls: with pipes, variables or patterns it is unknown."""
+def _of_command(command: str, observed: str) -> Iterator[FileAccess]:
+    """Parse a single cat, nl, head, tail or ls; commands with pipes, variables or patterns are ignored."""
     try:
         lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
@@ -246,12 +245,12 @@ def _of_command(command: str, observed: str) -> Iterator[Seen]:
     program, *rest = words
     paths = [word for word in rest if not word.startswith("-") and not word.isdecimal()]
     if program in _SHELL_READERS:
-        yield from (Seen(_plain(path), "read") for path in paths)
+        yield from (FileAccess(_plain(path), "read") for path in paths)
     elif program == "ls" and len(rest) == len(paths) <= 1:
         yield from _listed(paths[0] if paths else ".", observed)
 
 
-def _listed(folder: str, observed: str) -> Iterator[Seen]:
+def _listed(folder: str, observed: str) -> Iterator[FileAccess]:
     try:
         value = json.loads(observed)
     except (ValueError, RecursionError):
@@ -260,7 +259,7 @@ def _listed(folder: str, observed: str) -> Iterator[Seen]:
     for line in names:
         name = line.strip() if isinstance(line, str) else ""
         if name and not name.startswith("<") and ":" not in name:
-            yield Seen(_plain(posixpath.join(folder, name)), "listed")
+            yield FileAccess(_plain(posixpath.join(folder, name)), "listed")
 
 
 def _plain(path: str) -> str:

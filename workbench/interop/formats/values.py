@@ -1,4 +1,4 @@
-"""Values of foreign files: what is wrong with one, in a clause; what turns one into another."""
+"""Validation of values in imported files, and differences between JSON values."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from workbench.base.text import one_line
 
 
 class ForeignProblem(UsageError):
-    """A file or trajectory is unreadable; the message is a clause that follows its name: ``is no JSON``."""
+    """A file or trajectory is unreadable; the message continues its name: ``is not JSON``."""
 
 
-def said(value: object, width: int = 60) -> str:
+def quoted_value(value: object, width: int = 60) -> str:
     return one_line(repr(value) if not isinstance(value, str) else value, width)
 
 
 def text_of(value: Any, where: str) -> str:
     if not isinstance(value, str):
-        raise ForeignProblem(f"has {said(value)} where a text must be ({where})")
+        raise ForeignProblem(f"has {quoted_value(value)} instead of a text ({where})")
     return value
 
 
 def object_of(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ForeignProblem(f"has {said(value)} where an object must be ({where})")
+        raise ForeignProblem(f"has {quoted_value(value)} instead of an object ({where})")
     return value
 
 
 def list_of(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
-        raise ForeignProblem(f"has {said(value)} where a list must be ({where})")
+        raise ForeignProblem(f"has {quoted_value(value)} instead of a list ({where})")
     return value
 
 
@@ -59,7 +59,7 @@ def object_or_none(value: Any) -> dict[str, Any] | None:
 
 
 def parsed_object(text: Any) -> dict[str, Any] | None:
-    """Return the object that JSON text holds, also one that is an object already; None for anything else."""
+    """Return an object, also if it is encoded as JSON text; None for anything else."""
     try:
         value = json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError):
@@ -71,7 +71,7 @@ def parsed_object(text: Any) -> dict[str, Any] | None:
 
 
 def difference(before: Any, after: Any) -> dict[str, Any] | None:
-    """Return what turns ``before`` into ``after``; None if they are equal, types included (1 is not 1.0, nor True)."""
+    """Return the change from ``before`` to ``after``; None if they are equal, including types (1, 1.0 and True differ)."""
     if isinstance(before, dict) and isinstance(after, dict):
         inner = {
             key: {"=": value} if key not in before else found
@@ -105,5 +105,5 @@ def patched(before: Any, change: dict[str, Any] | None) -> Any:
             items[int(index)] = patched(items[int(index)], inner)
         return items
     gone = set(change.get("-", ()))
-    kept = {key: value for key, value in before.items() if key not in gone}
-    return {**kept, **{key: patched(before.get(key), inner) for key, inner in change["d"].items()}}
+    original = {key: value for key, value in before.items() if key not in gone}
+    return {**original, **{key: patched(before.get(key), inner) for key, inner in change["d"].items()}}
