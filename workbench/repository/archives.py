@@ -145,12 +145,12 @@ class _BoundedStream:
     def read(self, size: int) -> bytes:
         position = self._stream.tell()
         if size > _LARGEST_READ or position > self._end:
-            raise UnsafeArchive(f"{self._origin} was refused: it is larger than it may be, or a header in it is.")
+            raise UnsafeArchive(f"{self._origin} was refused: it or one of its headers is larger than allowed.")
         return self._stream.read(size)
 
     def seek(self, position: int) -> int:
         if not 0 <= position <= self._end:
-            raise UnsafeArchive(f"{self._origin} was refused: it holds more than it may, or its sizes are wrong.")
+            raise UnsafeArchive(f"{self._origin} was refused: it contains more than allowed, or its sizes are wrong.")
         return self._stream.seek(position)
 
     def tell(self) -> int:
