@@ -74,6 +74,7 @@ def essence(report: Report) -> tuple[Any, ...]:
     return report.job, report.verdict, report.reason, report.route, report.backend, outcomes
 
 
+@pytest.mark.slow
 async def test_verdicts_are_those_of_this_machine(folders: Path, worker_cache: Path, cluster: Served) -> None:
     snapshot, environment, bundle = await ready()
     work = jobs(snapshot)
@@ -155,6 +156,7 @@ async def _holder(client: Any, ready: Callable[[dict[str, Any]], bool] = bool) -
     raise AssertionError("no worker got a candidate")
 
 
+@pytest.mark.slow
 async def test_a_worker_that_is_killed_in_the_middle_changes_no_verdict(folders: Path, cluster: Served) -> None:
     snapshot, _, bundle = await ready()
     slow = b"\nimport time\ntime.sleep(0.2)\n"

@@ -126,9 +126,9 @@ def test_its_importer_reads_a_folder_and_is_named_for_what_nobody_knows(
     assert main(order) == 1
     told = capsys.readouterr()
     assert told.err.splitlines() == [
-        "b.dialogue was not read to its end: The importer tiny_plugin.dialogues:Dialogue failed: ValueError: "
+        "b.dialogue was not read completely: The importer tiny_plugin.dialogues:Dialogue failed: ValueError: "
         "the first line names no agent (dialogues.py, line 17).",
-        "c.dialogue was read by tiny_plugin.dialogues:Dialogue into what does not fit: "
+        "c.dialogue was read by tiny_plugin.dialogues:Dialogue as an invalid item: "
         "its JSON has another form: expected str matching regex '^(system|user|agent)$' at steps[0].source (item 1).",
     ]
     assert "1 imported, 2 could not be read (3 files)." in told.out
@@ -142,7 +142,7 @@ def test_its_importer_reads_a_folder_and_is_named_for_what_nobody_knows(
     assert main(["export", str(session), "--to", "atif", "-o", str(tmp_path / "out.json")]) == 0
     assert main(["import", str(tmp_path / "out.json"), "--session", str(session)]) == 0
     assert main(["import", str(talks / "a.dialogue"), "--session", str(session), "--format", "dialogue"]) == 0
-    assert capsys.readouterr().out.count("0 imported, 1 there already (1 file).") == 2
+    assert capsys.readouterr().out.count("0 imported, 1 already present (1 file).") == 2
     # Its own writing of what it read is what it read.
     assert main(["export", str(session), "--to", "dialogue", "-o", str(tmp_path / "talks-again")]) == 0
     (again,) = (tmp_path / "talks-again").iterdir()
@@ -167,7 +167,7 @@ class Odd:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("yield 3", "fit: int is no Trajectory, ForeignTask or ForeignCandidate (item 1)."),
+        ("yield 3", "fit: int is not a Trajectory, ForeignTask or ForeignCandidate (item 1)."),
         (
             "yield Trajectory(agent='a', steps=(), repeat='x')",
             "its JSON has another form: expected int, got str at repeat",

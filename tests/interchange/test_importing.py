@@ -147,75 +147,75 @@ def archive(path: Path, members: dict[str, bytes]) -> Path:
 
 BAD: dict[str, tuple[str | bytes, str]] = {
     "empty.json": ("", "empty.json is empty."),
-    "cut.json": (json.dumps(document())[:-20], "cut.json ends in the middle of its JSON, so it is cut off."),
-    "words.json": ("hello", "words.json is no JSON (Expecting value, line 1)."),
+    "cut.json": (json.dumps(document())[:-20], "cut.json is truncated JSON."),
+    "words.json": ("hello", "words.json is not JSON (Expecting value, line 1)."),
     "latin.json": (
         json.dumps(document(session_id="ä"), ensure_ascii=False).encode("latin-1"),
         "latin.json is not text in UTF-8 (byte 47).",
     ),
     "utf16.json": (json.dumps(document()).encode("utf-16"), "utf16.json is not text in UTF-8 (byte 0)."),
-    "deep.json": ('{"a":' * 100_000, "deep.json is nested too deeply to be read."),
+    "deep.json": ('{"a":' * 100_000, "deep.json is nested too deeply."),
     "deeper.json": (
         json.dumps(document(extra={"a": json.loads("[" * 90 + "]" * 90)})),
-        "deeper.json is nested too deeply to be read.",
+        "deeper.json is nested too deeply.",
     ),
     "newer.json": (
         json.dumps(document(schema_version="ATIF-v2.0")),
-        "newer.json is ATIF-v2.0; the workbench knows versions up to 1.8, upgrade it to read this.",
+        "newer.json is ATIF-v2.0, but the workbench supports versions up to 1.8; upgrade it to read this file.",
     ),
     "gap.json": (
         json.dumps(document(steps=[{"step_id": 2, "source": "user", "message": ""}])),
-        "gap.json has the step_id 2 where 1 must be: they count 1, 2, 3.",
+        "gap.json has the step_id 2 instead of 1; step ids are consecutive.",
     ),
     "twice.json": (
         json.dumps(document(steps=[{"step_id": 1, "source": "user", "message": ""}] * 2)),
-        "twice.json has the step_id 1 where 2 must be: they count 1, 2, 3.",
+        "twice.json has the step_id 1 instead of 2; step ids are consecutive.",
     ),
-    "number.json": (json.dumps(document(agent=7)), "number.json has 7 where an object must be (agent)."),
+    "number.json": (json.dumps(document(agent=7)), "number.json has 7 instead of an object (agent)."),
     "other.json": (
         '{"some": "thing"}',
-        "other.json is of no format that the workbench reads; docs/reference/formats.md lists them.",
+        "other.json has no supported format; see docs/reference/formats.md.",
     ),
     "mini.json": (
         '{"trajectory_format": "mini-swe-agent-2.0", "messages": []}',
-        "mini.json is mini-swe-agent-2.0; the workbench knows mini-swe-agent-1.x.",
+        "mini.json is mini-swe-agent-2.0; the workbench supports mini-swe-agent-1.x.",
     ),
     "role.jsonl": (
         '{"messages": [{"role": "\\u001b[31mking", "content": ""}]}',
-        "role.jsonl has the role king at message 1, which is none of the API's (line 1).",
+        "role.jsonl has the role king at message 1, which the API does not have (line 1).",
     ),
     "digits.json": (
         '{"schema_version": ' + "9" * 5000 + "}",
-        "digits.json is no JSON that can be read (Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits).",
+        "digits.json is not readable JSON (Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits).",
     ),
     "junit.xml": (
         '<?xml version="1.0"?><testsuites><testsuite><testcase classname="T/0" name="sample 0"/></testsuite></testsuites>',
-        "junit.xml is XML, of which none is read: JUnit does not say which text a verdict is about.",
+        "junit.xml is XML, which is not supported: JUnit does not name the text of a verdict.",
     ),
     "zip.eval": (b"PK\x03\x04 nothing", "zip.eval is a damaged or truncated archive."),
     "notes.json": (
         json.dumps(document(extra={"workbench": {"difference": {"d": {"agent": {"=": 5}}}}})),
-        "notes.json holds notes of the workbench that do not fit it.",
+        "notes.json has workbench data that does not match its content.",
     ),
     "card.json": (
         json.dumps(document(extra={"workbench": {"scorecards": [{"card": {"rubric": 1}}]}})),
-        "card.json has a scorecard that cannot be read.",
+        "card.json has an invalid scorecard.",
     ),
     "results.json": (
         '{"date": "", "eval": {"T/0": [{"solution": "", "base_status": "maybe"}]}}',
-        "results.json has the status maybe at T/0; EvalPlus has pass, fail and timeout.",
+        "results.json has the status maybe at T/0; expected pass, fail or timeout.",
     ),
     "listed.json": (
         '{"date": "", "eval": {"T/0": [{"solution": "", "base_status": ["pass"]}]}}',
-        "listed.json has the status ['pass'] at T/0; EvalPlus has pass, fail and timeout.",
+        "listed.json has the status ['pass'] at T/0; expected pass, fail or timeout.",
     ),
     "counted.json": (
         '{"date": "", "eval": {"T/0": [{"solution": "", "base_status": "pass", "base_fail_tests": 3}]}}',
-        "counted.json has 3 where a list must be (the failing tests of T/0).",
+        "counted.json has 3 instead of a list (the failing tests of T/0).",
     ),
     "roles.jsonl": (
         '{"messages": [{"role": ["user"], "content": "Hi."}]}',
-        "roles.jsonl has the role ['user'] at message 1, which is none of the API's (line 1).",
+        "roles.jsonl has the role ['user'] at message 1, which the API does not have (line 1).",
     ),
 }
 
@@ -244,9 +244,9 @@ def test_archives_that_lie_or_leave_their_place_are_refused_by_their_contents_al
     assert bomb.stat().st_size < 10_000
     _, tally = into(out, bomb, tmp_path / "same.eval")
     assert tally.problems == [
-        "out.eval was refused: its member ../../etc/passwd leads out of the archive.",
-        "bomb.eval was refused: unpacked, a member has more than 1,000,000 bytes, or all more than 4,000,000,000.",
-        "same.eval was refused: two of its members have the same name.",
+        "out.eval was rejected: its member ../../etc/passwd escapes the archive.",
+        "bomb.eval was rejected: unpacked, a member has more than 1,000,000 bytes, or all more than 4,000,000,000.",
+        "same.eval was rejected: two of its members have the same name.",
     ]
 
 
@@ -260,7 +260,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, into: Into, monkey
     _, tally = into(written(tmp_path / "big.json", json.dumps(document())), written(tmp_path / "big.jsonl", lines))
     assert tally.added == 1
     assert tally.problems == [
-        f"big.json has {(tmp_path / 'big.json').stat().st_size} bytes in one JSON document; at most 100 are taken.",
+        f"big.json has {(tmp_path / 'big.json').stat().st_size} bytes in one JSON document; the limit is 100.",
         "big.jsonl has a line of more than 100 bytes, line 2.",
     ]
 
@@ -271,7 +271,7 @@ def test_a_line_that_is_broken_is_named_and_the_others_are_read(tmp_path: Path, 
     _, tally = into(path)
     assert (tally.added, tally.problems) == (
         2,
-        ["chat.jsonl ends in the middle of its JSON, so it is cut off (line 2)."],
+        ["chat.jsonl is truncated JSON (line 2)."],
     )
     # Mended, the file is read again, and what was sound is there.
     path.write_text(f"{line}\n")
@@ -314,9 +314,9 @@ def test_the_command_tells_counts_and_the_exit_code_tells_problems(
     assert main(["import", str(good), str(bad), "--session", str(session), "--json"]) == 1
     told = capsys.readouterr()
     values = json.loads(told.out)
-    assert (values["added"], values["problems"]) == (1, ["bad.json ends in the middle of its JSON, so it is cut off."])
+    assert (values["added"], values["problems"]) == (1, ["bad.json is truncated JSON."])
     assert main(["import", str(good), "--session", str(session)]) == 0
-    assert "0 imported, 1 there already (1 file)." in capsys.readouterr().out
+    assert "0 imported, 1 already present (1 file)." in capsys.readouterr().out
     assert main(["export", str(session), "--to", "atif", "-o", str(tmp_path / "out.json")]) == 0
     assert json.loads((tmp_path / "out.json").read_text()) == document()
 

@@ -83,7 +83,7 @@ def test_samples_are_written_as_they_were(made: Path, into: Into, tmp_path: Path
     export(session, "evalplus", tmp_path / "out")
     for name in ("openai--model-a.jsonl", "model-b.jsonl"):
         assert lines(tmp_path / "out" / name) == lines(made / name)
-    with pytest.raises(UsageError, match="2 evaluators or groups, and .* is one file"):
+    with pytest.raises(UsageError, match="2 evaluators or groups, but .* is a file"):
         export(session, "evalplus", tmp_path / "one.jsonl")
 
 

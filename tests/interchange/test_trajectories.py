@@ -292,7 +292,7 @@ def test_a_log_of_inspect_goes_in_and_out(inspect_api: Any, made: Path, into: In
 ENDED = {
     "error": (3, "ended with an error (ValueError('the [bold]disk[/] is full')): it has 3 of 3 samples."),
     "cancelled": (2, "was cancelled: it has 2 of 3 samples."),
-    "started": (1, "was not finished when this was written: it has 1 of 3 samples."),
+    "started": (1, "was still running when this log was written: it has 1 of 3 samples."),
 }
 
 

@@ -402,14 +402,11 @@ class Gateway:
         base_url = self._base_url or base_url_in()
         if provider_of(request.model) == "openai" and base_url:
             # A self-hosted server rarely needs a key, but the client insists on one.
-            return provider.Target(_openai(request.model), base_url, os.environ.get("OPENAI_API_KEY") or NO_KEY)
+            model = f"openai/{request.model.removeprefix('openai/')}"
+            return provider.Target(model, base_url, os.environ.get("OPENAI_API_KEY") or NO_KEY)
         if not request.model.strip():
             raise ModelRefused("No model is set; choose one with --model, for example local.")
         if request.model not in self._checked:
             provider.check_key(request.model)
             self._checked.add(request.model)
         return provider.Target(request.model)
-
-
-def _openai(model: str) -> str:
-    return model if model.startswith("openai/") else f"openai/{model}"

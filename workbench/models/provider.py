@@ -238,7 +238,8 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
         name: value for name, value in sampling.to_json().items() if name not in ("top_k", "extra_body")
     }
     if request.json_schema is not None and not (target.local and request.grammar):
-        wanted["response_format"] = _response_format(request.json_schema)
+        schema = {"name": "answer", "schema": dict(request.json_schema)}
+        wanted["response_format"] = {"type": "json_schema", "json_schema": schema}
     own = dict(sampling.extra_body or {})
     named = not (target.local or target.base_url) and provider_of(target.model) not in _BY_FIELD
     extra: dict[str, Any] = {} if named else own
@@ -278,10 +279,6 @@ def seed_of(request: Request) -> int:
     if request.sampling.seed is not None:
         return (request.sampling.seed + request.sample) % 2**31
     return (int(request.digest[:8], 16) + 7919 * request.sample) % 2**31
-
-
-def _response_format(schema: Mapping[str, object]) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema)}}
 
 
 def _test_value(value: Any) -> Any:

@@ -90,7 +90,7 @@ def read_atif(value: Any) -> Trajectory:
         raise ForeignProblem(f"has the schema_version {quoted_value(version)}, which is not an ATIF version")
     if (int(found[1]), int(found[2])) > NEWEST:
         raise ForeignProblem(
-            f"is {quoted_value(version)}; the workbench supports versions up to {NEWEST[0]}.{NEWEST[1]}; upgrade it to read this file"
+            f"is {quoted_value(version)}, but the workbench supports versions up to {NEWEST[0]}.{NEWEST[1]}; upgrade it to read this file"
         )
     plain = _plain(root)
     own = own_of(plain.extra)

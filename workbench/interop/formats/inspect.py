@@ -138,7 +138,7 @@ def _opened(path: Path) -> tuple[Any, str, Any]:
     header = _guarded(lambda: api.read_eval_log(str(path), header_only=True, format=form))
     if header.version > NEWEST:
         raise ForeignProblem(
-            f"is a log of version {header.version}; the workbench supports {NEWEST}; upgrade it to read this file"
+            f"is a log of version {header.version}, but the workbench supports {NEWEST}; upgrade it to read this file"
         )
     return api, form, header
 
