@@ -161,7 +161,7 @@ def test_limits_on_size_and_number(tmp_path: Path) -> None:
     file = _tar(tmp_path / "many.tar", *((f"p/{n}", b"12345") for n in range(20)), mode="w")
     with pytest.raises(UnsafeArchive, match="more than 19 files"):
         unpack(file, tmp_path / "a", SnapshotLimits(entries=19))
-    with pytest.raises(UnsafeArchive, match="holds more than"):
+    with pytest.raises(UnsafeArchive, match="contains more than"):
         unpack(file, tmp_path / "b", SnapshotLimits(total_bytes=99))
     assert len(unpack(file, tmp_path / "c", SnapshotLimits(entries=20, total_bytes=100)).entries) == 20
 

@@ -110,7 +110,7 @@ def test_pins_and_wrong_folders(tmp_path: Path) -> None:
 def test_an_oversized_folder_is_refused_before_copying(tmp_path: Path) -> None:
     project = _project(tmp_path / "project")
     for limits in (SnapshotLimits(entries=2), SnapshotLimits(total_bytes=3)):
-        with pytest.raises(UnsafeArchive, match="holds more than"):
+        with pytest.raises(UnsafeArchive, match="has more than"):
             scan(project, without=tmp_path / "cache", limits=limits, progress=lambda _: None)
 
 

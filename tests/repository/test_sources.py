@@ -40,7 +40,7 @@ def test_each_form_is_read(text: str, expected: Source) -> None:
 @pytest.mark.parametrize(
     ("text", "because"),
     [
-        ("", "No repository was given"),
+        ("", "The repository is missing"),
         ("--upload-pack=touch /tmp/x", "looks like an option"),
         ("ext::sh -c 'touch /tmp/x'", "runs programs"),
         ("fd::17", "runs programs"),

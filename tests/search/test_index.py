@@ -163,7 +163,7 @@ def test_an_index_that_is_none_is_made_anew(content: bytes, tmp_path: Path, docu
 
 def test_where_no_index_can_be_kept_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(WorkbenchError, match="The index of the search, .* cannot be used"):
+    with pytest.raises(WorkbenchError, match="The search index .* cannot be used"):
         SearchIndex(tmp_path / "file" / "search.db")
 
 

@@ -264,10 +264,10 @@ def current_snapshot(case: TestCase) -> Snapshot | None:
 def kept_snapshot(case: TestCase, digest: str) -> Snapshot | None:
     """Return an earlier content of a case's repository, by its digest, if it is still cached."""
     from workbench.base import paths
-    from workbench.repository.store import Known, Store
+    from workbench.repository.store import ResolvedSource, Store
 
     source = case.source or f"case {case.id}"
-    return Store(paths.cache_dir().absolute()).load(Known(source, digest, "", "", 0.0)) if digest else None
+    return Store(paths.cache_dir().absolute()).load(ResolvedSource(source, digest, "", "", 0.0)) if digest else None
 
 
 def content_of(case: TestCase, snapshot: Snapshot | None) -> str:

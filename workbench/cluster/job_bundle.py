@@ -25,7 +25,7 @@ from workbench.cluster import ClusterError
 from workbench.regeneration.environment import Environment, build_environment, installed_in
 from workbench.repository import Snapshot
 from workbench.repository.archives import unpack
-from workbench.repository.store import Known, Store
+from workbench.repository.store import ResolvedSource, Store
 from workbench.repository.tree import SnapshotLimits
 from workbench.sandbox import Job, Limits, Pool, Report, SandboxUnavailable, Workspace, choose_backend
 
@@ -106,7 +106,7 @@ def _archive(snapshot: Snapshot) -> bytes:
 def unpacked(bundle: JobBundle) -> Snapshot:
     """Return the snapshot on this machine, unpacking it if necessary. ClusterError: its content was changed in transit."""
     store = Store(paths.cache_dir().absolute())
-    known = Known(f"cluster:{bundle.snapshot}", bundle.snapshot, "", "", time.time())
+    known = ResolvedSource(f"cluster:{bundle.snapshot}", bundle.snapshot, "", "", time.time())
     cached = store.load(known)
     if cached is not None:
         return cached

@@ -195,9 +195,9 @@ def _why_none(built: TaskSet) -> str:
 
 def _snapshot(case: TestCase, pinned: str, progress: StageProgress) -> Snapshot:
     if pinned:
-        from workbench.repository.store import Known, Store
+        from workbench.repository.store import ResolvedSource, Store
 
-        kept = Store(paths.cache_dir().absolute()).load(Known(case.source or case.id, pinned, "", "", 0.0))
+        kept = Store(paths.cache_dir().absolute()).load(ResolvedSource(case.source or case.id, pinned, "", "", 0.0))
         if kept is not None:
             return kept
     return snapshot_of(case, progress=lambda line: progress.update("fetch", note=line))

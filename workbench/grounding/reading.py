@@ -100,9 +100,9 @@ def repository_of(trial: TrialRow) -> Path | None:
 
 
 def _folder(digest: str, case_id: str, cache: Path) -> Path | None:
-    from workbench.repository.store import Known, Store
+    from workbench.repository.store import ResolvedSource, Store
 
-    found = Store(cache).load(Known("", digest, "", "", 0.0))
+    found = Store(cache).load(ResolvedSource("", digest, "", "", 0.0))
     if found is not None:
         return found.root
     from workbench.catalog import resolve_case, snapshot_of

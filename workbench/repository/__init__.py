@@ -1,4 +1,4 @@
-"""Repositories: from what the user names (a folder, a git URL, a pinned release) to an immutable copy of its files.
+"""Repositories: from a source (a folder, a git URL, a pinned release) to an immutable copy of its files.
 
 Git, archives and the network are imported only when a source needs them.
 """

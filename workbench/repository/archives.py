@@ -29,11 +29,11 @@ from workbench.repository.sources import (
     reason,
     shown,
 )
-from workbench.repository.store import Known, Snapshot, Store
+from workbench.repository.store import ResolvedSource, Snapshot, Store
 from workbench.repository.tree import SnapshotLimits, SnapshotTree, TreeBuilder
 
 _PIECE = 1 << 20
-# One read of a tar header (a long name, a pax record) may not ask for more than this.
+# The maximum size of one read: a tar header (a long name, a pax record) may declare gigabytes.
 _LARGEST_READ = 16 << 20
 
 
@@ -65,7 +65,7 @@ def fetch_archive(
 
 
 def file_sha256(file: Path) -> str:
-    """Return the SHA-256 of a file in hex. SourceUnavailable also if it is a device, whose end might never come."""
+    """Return the SHA-256 of a file in hex. SourceUnavailable: it cannot be read, or is a pipe or device."""
     try:
         require_ordinary(file, "The archive")
         with file.open("rb") as stream:
@@ -79,8 +79,8 @@ def file_sha256(file: Path) -> str:
 def _require(checksum: str, pin: str, name: str) -> None:
     if pin and checksum != pin:
         raise ChecksumMismatch(
-            f"{shown(name)} was refused: its SHA-256 is {checksum[:12]}… where {pin[:12]}… is pinned; it was changed on "
-            "the way, or the pin is wrong."
+            f"{shown(name)} was refused: its SHA-256 is {checksum[:12]}…, but {pin[:12]}… is pinned; it was changed in "
+            "transit, or the pin is wrong."
         )
 
 
@@ -96,7 +96,7 @@ def _unpack_into(
     progress(f"Unpacking {shown(name)}…")
     with store.workspace() as workspace:
         tree = unpack(file, workspace / "tree", limits)
-        return store.publish(workspace, tree, Known(key, tree.digest, f"sha256:{checksum}", "", time.time()))
+        return store.publish(workspace, tree, ResolvedSource(key, tree.digest, f"sha256:{checksum}", "", time.time()))
 
 
 def unpack(file: Path, root: Path, limits: SnapshotLimits) -> SnapshotTree:
@@ -134,7 +134,7 @@ def unpack(file: Path, root: Path, limits: SnapshotLimits) -> SnapshotTree:
 
 
 class _BoundedStream:
-    """A decompressed stream with a limited total size and size of each read: a tar header may name gigabytes."""
+    """A decompressed stream that limits its total size and the size of each read."""
 
     def __init__(self, stream: IO[bytes], origin: str, limits: SnapshotLimits) -> None:
         self._stream = stream
@@ -145,12 +145,12 @@ class _BoundedStream:
     def read(self, size: int) -> bytes:
         position = self._stream.tell()
         if size > _LARGEST_READ or position > self._end:
-            raise UnsafeArchive(f"{self._origin} was refused: it is larger than it may be, or a header in it is.")
+            raise UnsafeArchive(f"{self._origin} was refused: it or one of its headers is larger than allowed.")
         return self._stream.read(size)
 
     def seek(self, position: int) -> int:
         if not 0 <= position <= self._end:
-            raise UnsafeArchive(f"{self._origin} was refused: it holds more than it may, or its sizes are wrong.")
+            raise UnsafeArchive(f"{self._origin} was refused: it contains more than allowed, or its sizes are wrong.")
         return self._stream.seek(position)
 
     def tell(self) -> int:
@@ -159,7 +159,7 @@ class _BoundedStream:
 
 def _untar(stream: IO[bytes], magic: bytes, builder: TreeBuilder) -> None:
     if magic.startswith(b"\x1f\x8b"):
-        stream = gzip.GzipFile(fileobj=stream)  # type: ignore[assignment]  # it reads, seeks and tells
+        stream = gzip.GzipFile(fileobj=stream)  # type: ignore[assignment]  # has read, seek and tell
     elif magic.startswith(b"BZh"):
         stream = bz2.BZ2File(stream)
     bounded = _BoundedStream(stream, builder.origin, builder.limits)

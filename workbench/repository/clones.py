@@ -17,11 +17,11 @@ from urllib.parse import unquote, urlsplit
 
 from workbench.base.disks import is_full, says_full
 from workbench.repository.sources import FetchError, Source, SourceUnavailable, no_room, shown
-from workbench.repository.store import Known, Snapshot, Store, require_digest
+from workbench.repository.store import ResolvedSource, Snapshot, Store, require_digest
 from workbench.repository.tree import SnapshotLimits, SnapshotTree, TreeBuilder
 
 _SECONDS = 300
-# Behind a firewall that drops packets a connection takes minutes to fail, while an alternative source may be available.
+# Behind a firewall that drops packets, a connection takes minutes to fail, while another source may be available.
 _ANSWER_SECONDS = 30
 _FULL_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PART_OF_HASH = re.compile(r"[0-9a-f]{4,39}")
@@ -35,7 +35,7 @@ _ENVIRONMENT = {
     "GIT_LFS_SKIP_SMUDGE": "1",
     "GIT_OPTIONAL_LOCKS": "0",
 }
-#: What git says, and what that means for a source.
+#: Patterns in git's messages, with the problem of the source.
 _PROBLEMS = (
     (r"does not appear to be a git repository|not a git repository", "is not a git repository; check the address"),
     (
@@ -69,7 +69,7 @@ def fetch_revision(
             git.require_answer()
         commit = git.fetch()
         tree = _write(git, commit, workspace / "tree", limits, progress)
-        found = Known(str(source), tree.digest, commit, "", time.time())
+        found = ResolvedSource(str(source), tree.digest, commit, "", time.time())
         return require_digest(store.publish(workspace, tree, found), pin)
 
 
@@ -109,13 +109,13 @@ class _Git:
         try:
             return str(self._program.execute(command, env=self._environment, kill_after_timeout=seconds)).strip()
         except self._errors as error:
-            # GitPython's watchdog kills git first and says so afterwards; on a busy machine that is too late for its error.
+            # GitPython's watchdog first kills git and then records the timeout, on a busy machine after the error is raised.
             if time.monotonic() - began >= seconds and hasattr(error, "stderr"):
                 error.stderr = "Timeout"
             raise
 
     def remote_commit(self) -> str:
-        """Return the commit that the revision points to in the source now, "" if unknown."""
+        """Return the commit that the revision currently points to in the source, "" if unknown."""
         wanted = self.source.revision or "HEAD"
         try:
             lines = self.run("ls-remote", "--", self._address, wanted, f"{wanted}^{{}}").splitlines()
@@ -135,7 +135,7 @@ class _Git:
             raise self._error_for(error, _ANSWER_SECONDS) from None
 
     def fetch(self) -> str:
-        """Fetch the revision, by itself if the remote supports that, and return its commit."""
+        """Fetch the revision, alone if the remote supports that, and return its commit."""
         wanted = self.source.revision or "HEAD"
         hexadecimal = _PART_OF_HASH.fullmatch(wanted) or _FULL_HASH.fullmatch(wanted)
         alone = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules")
@@ -163,21 +163,21 @@ class _Git:
         stderr = str(getattr(error, "stderr", "") or error)
         if says_full(stderr) or ("writ" in stderr and is_full(self.folder.parent)):
             return no_room(self.folder.parent.parent)
-        where = shown(self.source.location)
+        location = shown(self.source.location)
         if "Timeout" in stderr:
             return SourceUnavailable(
-                f"{where} did not answer within {seconds} seconds; check the network, or use a folder."
+                f"{location} did not answer within {seconds} seconds; check the network, or use a folder."
             )
         if re.search(r"couldn't find remote ref|Needed a single revision|not our ref|unknown revision", stderr):
             what = f"branch, tag or commit '{shown(self.source.revision)}'" if self.source.revision else "commit yet"
-            return SourceUnavailable(f"{where} has no {what}; check the name after the @.")
-        for pattern, sentence in _PROBLEMS:
+            return SourceUnavailable(f"{location} has no {what}; check the name after the @.")
+        for pattern, problem in _PROBLEMS:
             if re.search(pattern, stderr):
-                return SourceUnavailable(f"{where} {sentence}.")
+                return SourceUnavailable(f"{location} {problem}.")
         messages = re.sub(r"^\s*stderr:\s*'?", "", stderr).splitlines()
         lines = [line for line in messages if "fatal:" in line or "error:" in line]
         detail = shown(lines[-1].split("fatal:")[-1].strip(" '"), 160) if lines else "no reason given"
-        return SourceUnavailable(f"{where} cannot be reached ({detail}); check the network, or use a folder.")
+        return SourceUnavailable(f"{location} cannot be reached ({detail}); check the network, or use a folder.")
 
 
 def _write(git: _Git, commit: str, root: Path, limits: SnapshotLimits, progress: Callable[[str], None]) -> SnapshotTree:

@@ -24,7 +24,7 @@ from workbench.repository.sources import (
     reason,
     shown,
 )
-from workbench.repository.store import Known, Snapshot, Store, require_digest
+from workbench.repository.store import ResolvedSource, Snapshot, Store, require_digest
 from workbench.repository.tree import SnapshotLimits, SnapshotTree, TreeBuilder
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def scan(folder: Path, *, without: Path, limits: SnapshotLimits, progress: Calla
         total += entry.status.st_size
         if len(found) > limits.entries or total > limits.total_bytes:
             raise UnsafeArchive(
-                f"The folder {shown(str(folder))} holds more than {limits.entries:,} files or "
+                f"The folder {shown(str(folder))} has more than {limits.entries:,} files or "
                 f"{limits.total_bytes // 1_000_000:,} MB; name the project's own folder inside it."
             )
     return sorted(found, key=lambda item: item.path)
@@ -223,7 +223,7 @@ def text_in_cache(digest: str, path: str, *, cache: Path | None = None) -> str:
 
 
 def texts_in_cache(digest: str, wanted: Callable[[str], bool], *, cache: Path | None = None) -> dict[str, str] | None:
-    """Return the wanted texts of a snapshot by path; None if the cache does not have all of them."""
+    """Return the texts of a snapshot whose paths are ``wanted``; None if the cache does not have all of them."""
     return _store(cache).texts(digest, wanted)
 
 
@@ -242,5 +242,5 @@ def _fetch_folder(
         origin = f"The folder {source.location}"
         tree = copy(found, workspace / "tree", origin=origin, limits=limits, progress=progress)
         unchanging = stamp if started - latest > _RACY_SECONDS else "just changed"
-        known = Known(str(source), tree.digest, "", unchanging, started)
+        known = ResolvedSource(str(source), tree.digest, "", unchanging, started)
         return require_digest(store.publish(workspace, tree, known), pin)

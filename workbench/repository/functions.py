@@ -50,14 +50,14 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Documentable:
-    """What can have a docstring."""
+    """A definition that can have a docstring."""
 
     span: ByteSpan
-    header: ByteSpan  # from ``async``/``def``/``class`` to the colon, with a comment on its line; empty of a module
+    header: ByteSpan  # from ``async``/``def``/``class`` to the colon, with a comment on its line; empty for a module
     docstring_span: ByteSpan | None
     body: ByteSpan  # from the end of the docstring or header, with a comment on its line
     docstring: str | None
-    needs_something: bool  # without a docstring the body is empty, or the next string becomes one
+    needs_something: bool  # a removed docstring needs a replacement: the body would be empty or begin with a string
     path: str
 
     @property
@@ -96,7 +96,7 @@ DefinitionKind = Literal["module", "class", "function"]
 
 
 class DefinitionKey(NamedTuple):
-    """A definition of a file: kind, qualified name, and which of that name, from 1; ``("module", "", 1)``."""
+    """A definition of a file: kind, qualified name, and occurrence of that name, from 1; ``("module", "", 1)``."""
 
     kind: DefinitionKind
     qualified_name: str
@@ -104,7 +104,7 @@ class DefinitionKey(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The name for people: ``Class.method``, ``name#2``, ``the module``."""
+        """The name in messages: ``Class.method``, ``name#2``, ``the module``."""
         name = self.qualified_name or "the module"
         return f"{name}#{self.occurrence}" if self.occurrence > 1 else name
 
@@ -197,7 +197,7 @@ def find_definitions(source: bytes, path: str) -> tuple[Definition, ...]:
     text = _SourceText(source)
     root = _parsed(text)
     first = next((child for child in root.children if child.type != "comment"), None)
-    # The module's empty header stands where a docstring has to, before the first statement.
+    # The module's empty header is at the position for a docstring, before the first statement.
     start = first.start_byte if first is not None else len(source)
     parts = _documented(text, root, ByteSpan(start, start), ByteSpan(start, len(source)))
     found = [Definition(*parts, path, DefinitionKey("module", "", 1))]
@@ -232,7 +232,7 @@ _Parts = tuple[ByteSpan, ByteSpan, ByteSpan | None, ByteSpan, str | None, bool]
 
 
 def _parts(text: _SourceText, node: Node) -> _Parts:
-    """Return the fields of :class:`Documentable` but for the path, of a class or function."""
+    """Return the fields of :class:`Documentable` except ``path`` for a class or function."""
     header, block = _header_span(text, node), node.child_by_field_name("body")
     end = max(header.end, _trimmed_end(text.shadow, block)) if block is not None else header.end
     return _documented(text, block, header, ByteSpan(node.start_byte, end))
@@ -246,9 +246,13 @@ def _documented(text: _SourceText, block: Node | None, header: ByteSpan, span: B
     later = (child for child in block.named_children if child.type != "comment" and child.start_byte >= node.end_byte)
     following = next(later, None)
     literal = following.child(0) if following is not None and following.type == "expression_statement" else None
-    again = literal is not None and literal.type in ("string", "concatenated_string", "parenthesized_expression")
+    string_follows = literal is not None and literal.type in (
+        "string",
+        "concatenated_string",
+        "parenthesized_expression",
+    )
     # A module may be empty.
-    needs = again or (following is None and block.type != "module")
+    needs = string_follows or (following is None and block.type != "module")
     body = ByteSpan(start, max(start, span.end))
     return ByteSpan(span.start, body.end), header, ByteSpan(node.start_byte, node.end_byte), body, docstring, needs
 
@@ -399,9 +403,9 @@ def _docstring(text: _SourceText, block: Node | None) -> tuple[Node | None, str 
 def literal_text(literal: str) -> str | None:
     """Return the value of a string literal's source text (possibly parenthesised or concatenated), else None."""
     # Python reads sources with universal newlines, so the value never holds a raw carriage return.
-    written = re.sub(r"\r\n?", "\n", literal)
+    literal = re.sub(r"\r\n?", "\n", literal)
     try:
-        value = python_syntax.literal(f"({written}\n)")
+        value = python_syntax.literal(f"({literal}\n)")
     except python_syntax.UNREADABLE:
         return None
     return value if isinstance(value, str) else None

@@ -107,7 +107,7 @@ class LineKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """One physical line: ``text`` with its line end, ``indent`` its leading white space, ``kind`` what it begins as."""
+    """One physical line: ``text`` with its line end, ``indent`` its leading white space, ``kind`` its initial state."""
 
     text: str
     indent: str
@@ -119,7 +119,7 @@ class SourceLine:
 
 
 def split_lines(text: str) -> list[str]:
-    r"""Split at ``\n``, ``\r\n`` and ``\r`` only, line ends kept; ``str.splitlines`` also splits at form feeds."""
+    r"""Split after ``\n``, ``\r\n`` and ``\r`` only, keeping line ends; ``str.splitlines`` also splits at form feeds."""
     return [piece for piece in _LINE.findall(text) if piece]
 
 

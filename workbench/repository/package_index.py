@@ -1,9 +1,9 @@
 """Source distributions from the package index that pip is configured to use.
 
-Pip runs a distribution's build code while it downloads one, so only pip's configuration is asked for; the index is read
-here by its simple API (PEP 503, PEP 691), and the archive is checked against the index's checksum and the pin.
-``pypi-simple`` reads neither pip's configuration nor folders of files (``find-links``, ``file:``), and bounds neither a
-page nor an archive.
+Pip runs a distribution's build code when it downloads one, so pip provides only its configuration. The index is read here
+through its simple API (PEP 503, PEP 691), and the archive is checked against the index's checksum and the pin.
+``pypi-simple`` supports neither pip's configuration nor folders of files (``find-links``, ``file:``), and limits the size
+of neither a page nor an archive.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from workbench.base.disks import says_full
 from workbench.repository.sources import ChecksumMismatch, SourceUnavailable, UnsafeArchive, reason, shown
 
 _ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
-_ENDINGS = (".tar.gz", ".tgz", ".zip", ".tar.bz2")
-_LARGEST_PAGE = 64_000_000
+_SUFFIXES = (".tar.gz", ".tgz", ".zip", ".tar.bz2")
+_MAX_PAGE_BYTES = 64_000_000
 
-# Prints pip's view of its options: configuration files, PIP_* variables and its built-in default index. A virtual
-# environment may come without pip; the wheel that Python carries for `ensurepip` knows the same.
+# Prints pip's effective options, from configuration files, PIP_* variables and its default index. A virtual environment
+# may lack pip; then the wheel that Python bundles for `ensurepip` is used.
 _ASK_PIP = """
 import json, sys
 try:
@@ -56,7 +56,7 @@ print(json.dumps({
 
 @dataclass(frozen=True, slots=True)
 class _Release:
-    """One file that an index offers; the checksum is "" if the index gives none."""
+    """One file of an index; the checksum is "" if the index has none."""
 
     filename: str
     url: str
@@ -72,12 +72,12 @@ class _Pip:
     timeout: float
 
 
-def download(name: str, version: str, folder: Path, pin: str, largest: int, tell: Callable[[str], None]) -> Path:
+def download(name: str, version: str, folder: Path, pin: str, largest: int, progress: Callable[[str], None]) -> Path:
     """Download the source distribution ``name==version`` into ``folder``.
 
     Raises:
         SourceUnavailable: No index has it, or none answers.
-        ChecksumMismatch: What arrived is not what the index or the pin promises.
+        ChecksumMismatch: The archive's checksum differs from that of the index or the pin.
         UnsafeArchive: It has more than ``largest`` bytes.
     """
     label = f"{name}=={version}"
@@ -85,7 +85,7 @@ def download(name: str, version: str, folder: Path, pin: str, largest: int, tell
     problems: list[str] = []
     others: set[str] = set()
     for index in pip.indexes + pip.find_links:
-        tell(f"Looking for {label}…")
+        progress(f"Looking for {label}…")
         try:
             releases = list(_releases(pip, index, name, is_index=index in pip.indexes))
         except urllib.error.HTTPError as error:
@@ -99,7 +99,7 @@ def download(name: str, version: str, folder: Path, pin: str, largest: int, tell
             if (found := _version_of(release.filename, name)) is None:
                 continue
             if _same_version(found, version):
-                tell(f"Downloading {shown(release.filename)}…")
+                progress(f"Downloading {shown(release.filename)}…")
                 return _download(pip, release, folder, pin, largest, label)
             others.add(found)
     if problems:
@@ -130,13 +130,13 @@ def _configuration() -> _Pip:
         index = os.environ.get("PIP_INDEX_URL") or os.environ.get("UV_INDEX_URL")
         if not index:
             raise SourceUnavailable(
-                "Pip, which knows the package index, is missing; install pip or set PIP_INDEX_URL to the index's address."
+                "Pip, which configures the package index, is missing; install it or set PIP_INDEX_URL to the index's URL."
             ) from None
         return _Pip((index,), (), os.environ.get("PIP_CERT", ""), "", 15.0)
 
 
 def _open(pip: _Pip, url: str, accept: str) -> IO[bytes]:
-    """Open an address as pip would: its certificates, its proxy, and the credentials that the address carries."""
+    """Open a URL as pip would: with its certificates and proxy, and the credentials in the URL."""
     parts = urlsplit(url)
     credentials = ""
     if parts.username is not None:
@@ -144,7 +144,7 @@ def _open(pip: _Pip, url: str, accept: str) -> IO[bytes]:
         url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
     request = urllib.request.Request(url, headers={"Accept": accept, "User-Agent": "docs-workbench"})
     if credentials:
-        # Not passed on when the index redirects to another machine.
+        # Not sent to another machine that the index redirects to.
         request.add_unredirected_header("Authorization", "Basic " + b64encode(credentials.encode()).decode())
     handlers: list[urllib.request.BaseHandler] = []
     if parts.scheme == "https":
@@ -159,7 +159,7 @@ def _open(pip: _Pip, url: str, accept: str) -> IO[bytes]:
 
 
 def _releases(pip: _Pip, index: str, name: str, *, is_index: bool) -> Iterator[_Release]:
-    """Yield the files that an index page, or a folder or page of links, offers for a distribution."""
+    """Yield the files for a distribution from an index page, or from a folder or page of links."""
     project = canonicalize_name(name)
     url = index if "://" in index else Path(index).expanduser().absolute().as_uri()
     if is_index:
@@ -176,8 +176,8 @@ def _releases(pip: _Pip, index: str, name: str, *, is_index: bool) -> Iterator[_
     with _open(pip, url, _ACCEPT) as answer:
         final = getattr(answer, "url", url)
         kind = answer.headers.get_content_type()  # type: ignore[attr-defined]  # an HTTP response has headers
-        body = answer.read(_LARGEST_PAGE + 1)
-    if len(body) > _LARGEST_PAGE:
+        body = answer.read(_MAX_PAGE_BYTES + 1)
+    if len(body) > _MAX_PAGE_BYTES:
         raise ValueError("its page is too large")
     if not kind.endswith("json"):
         yield from _from_html(body.decode("utf-8", "replace"), final)
@@ -210,14 +210,14 @@ def _from_html(page: str, base: str) -> Iterator[_Release]:
 
 
 def _download(pip: _Pip, release: _Release, folder: Path, pin: str, largest: int, label: str) -> Path:
-    # The name comes from the index: only its ending is used.
-    file = folder / ("archive" + next(end for end in _ENDINGS if release.filename.endswith(end)))
+    # The name comes from the index, so only its suffix is used.
+    file = folder / ("archive" + next(end for end in _SUFFIXES if release.filename.endswith(end)))
     if release.sha256 and pin and release.sha256 != pin:
         raise ChecksumMismatch(
-            f"{label} was refused: the index offers it with the SHA-256 {release.sha256[:12]}… where {pin[:12]}… is pinned."
+            f"{label} was refused: its SHA-256 in the index is {release.sha256[:12]}…, but {pin[:12]}… is pinned."
         )
     if urlsplit(release.url).scheme not in {"https", "http", "file"}:
-        raise SourceUnavailable(f"{label} is offered at an address that is not on the web; it was not fetched.")
+        raise SourceUnavailable(f"{label} was not fetched: the index has a URL that is neither http, https nor file.")
     digest = hashlib.sha256()
     size = 0
     try:
@@ -234,21 +234,21 @@ def _download(pip: _Pip, release: _Release, folder: Path, pin: str, largest: int
         raise SourceUnavailable(
             f"{label} could not be downloaded ({_why(error)}); check the network and try again."
         ) from None
-    for expected, whose in ((release.sha256, "the index promises"), (pin, "is pinned")):
+    for expected, origin in ((release.sha256, "is in the index"), (pin, "is pinned")):
         if expected and digest.hexdigest() != expected:
             raise ChecksumMismatch(
-                f"{label} was refused: what arrived has the SHA-256 {digest.hexdigest()[:12]}… where {expected[:12]}… "
-                f"{whose}."
+                f"{label} was refused: the SHA-256 of the download is {digest.hexdigest()[:12]}…, but {expected[:12]}… "
+                f"{origin}."
             )
     return file
 
 
 def _version_of(filename: str, name: str) -> str | None:
-    """Return the version in the file name of a source distribution of ``name``, None if it is something else.
+    """Return the version in the file name of a source distribution of ``name``, None if it is another file.
 
-    Older than PEP 625, a name may hold dashes and so may a version: every dash may be the one between them.
+    Before PEP 625, both names and versions could contain dashes, so any dash may be the separator.
     """
-    ending = next((ending for ending in _ENDINGS if filename.endswith(ending)), None)
+    ending = next((ending for ending in _SUFFIXES if filename.endswith(ending)), None)
     if ending is None:
         return None
     parts = filename.removesuffix(ending).split("-")
@@ -260,7 +260,7 @@ def _version_of(filename: str, name: str) -> str | None:
 
 
 def _parsed(version: str) -> Version | None:
-    """Return a version by PEP 440, None if it is none (files of before 2014)."""
+    """Return a version according to PEP 440, None if it is not valid (some files from before 2014)."""
     try:
         return Version(version)
     except InvalidVersion:
@@ -278,7 +278,7 @@ def _version_key(version: str) -> tuple[bool, Version, str]:
 
 
 def _host(index: str) -> str:
-    # Without user name and password, which an index's address may carry.
+    # The URL of an index may contain a user name and password.
     return shown(urlsplit(index).netloc.rpartition("@")[2] or "on this machine", 60)
 
 

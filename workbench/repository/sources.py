@@ -1,4 +1,4 @@
-"""Parse what a user may name as a repository: a folder, an archive, a git URL, a pinned source distribution; and its errors.
+"""Parse the sources of repositories (a folder, an archive, a git URL, a pinned source distribution), and their errors.
 
 Parsing rejects everything dangerous (transports that run programs, disguised command-line options, credentials that
 would end up in a session file), so that fetching can trust a `Source`.
@@ -17,7 +17,7 @@ from workbench.base.text import one_line
 
 
 class BadSource(UsageError):
-    """The text is not a folder, git URL or pinned source distribution, or is of a form that is refused."""
+    """The text is not a folder, git URL or pinned source distribution, or has a form that is not allowed."""
 
 
 class FetchError(WorkbenchError):
@@ -85,7 +85,7 @@ class Source:
 
     @property
     def _needs_prefix(self) -> bool:
-        # Only a path that would be parsed as something else is written with its kind in front.
+        # A path that would otherwise be parsed differently gets its kind as a prefix.
         archive = self.location.lower().endswith(ARCHIVE_SUFFIXES)
         odd = "@" in self.location or "#" in self.location or self.location.endswith(".git")
         return odd or self.location != self.location.strip() or archive != (self.kind == "archive")
@@ -105,15 +105,15 @@ class Source:
 
 
 def parse_source(text: str) -> Source:
-    """Parse the text with which a user names a repository.
+    """Parse a user's source of a repository.
 
-    It is a folder (``~`` is understood), an archive file, ``https://host/project.git@REVISION`` (also with ``git+`` in
-    front, ``ssh://``, ``user@host:path``, ``git+file://``, a local ``.git`` path or ``FOLDER@REVISION``), or
-    ``NAME==VERSION`` with an optional ``#sha256=…``. BadSource says why anything else is refused.
+    It is a folder (``~`` is expanded), an archive file, ``https://host/project.git@REVISION`` (also with a prefix
+    ``git+``, ``ssh://``, ``user@host:path``, ``git+file://``, a local ``.git`` path or ``FOLDER@REVISION``), or
+    ``NAME==VERSION`` with an optional ``#sha256=…``. BadSource: anything else, with the reason.
     """
     text = text.strip() if not text.startswith(("folder:", "archive:")) else text
     if not text:
-        raise BadSource("No repository was given: name a folder, a git URL or NAME==VERSION.")
+        raise BadSource("The repository is missing: name a folder, a git URL or NAME==VERSION.")
     if any(ord(character) < 32 or ord(character) == 127 for character in text):
         raise BadSource(f"'{shown(text)}' contains control characters and cannot be a repository; remove them.")
     if text.startswith("-"):
@@ -183,8 +183,8 @@ def _url(text: str, scheme: str) -> Source:
     if parts.password is not None or (parts.username is not None and scheme != "ssh"):
         at = f"{scheme}://{host}{parts.path}"
         raise BadSource(
-            f"'{shown(at)}' was given with a user name or password; put them into git's credential helper instead, "
-            "so that they are stored nowhere else."
+            f"'{shown(at)}' contains a user name or password; put them into git's credential helper instead, so that they "
+            "are stored nowhere else."
         )
     if parts.username is not None and not re.fullmatch(r"[A-Za-z0-9_][\w.-]*", parts.username):
         raise BadSource(f"'{shown(text)}' is not a complete URL.")
@@ -196,7 +196,7 @@ def _url(text: str, scheme: str) -> Source:
 
 def _local(text: str) -> Source | None:
     def absolute(part: str) -> Path:
-        # Symbolic links are kept as written: the folder is resolved when it is read.
+        # Symbolic links are not resolved here but when the folder is read.
         return Path(part).expanduser().absolute()
 
     try:

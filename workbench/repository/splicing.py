@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-#: What does not stand in a source as it is: Python reads a carriage return as a line feed, and refuses others.
-_UNWRITTEN = re.compile(r"[\x00\x0c\r\x7f\ud800-\udfff]")
+#: Characters that a literal must escape: Python reads a carriage return as a line feed, and rejects others.
+_ESCAPED = re.compile(r"[\x00\x0c\r\x7f\ud800-\udfff]")
 _TABS = re.compile(rb"^\t+[^\s#]", re.MULTILINE)
 
 
@@ -69,7 +69,7 @@ def replace_docstring(source: bytes, function: Function, docstring: str | None) 
     r"""Return ``source`` with the docstring of ``function`` set to exactly ``docstring``, or removed when None.
 
     A removed docstring is replaced by ``pass`` if it was the whole body, or if its removal would turn the next string
-    expression into a docstring. SpliceError: the file's encoding cannot hold the literal.
+    expression into a docstring. SpliceError: the file's encoding lacks a character of the literal.
     """
     if docstring is None:
         return _without_docstring(source, function)
@@ -103,8 +103,8 @@ def lay_out_docstring(source: bytes, function: Documentable, text: str) -> str:
 
 
 def quote(text: str, encoding: str = "utf-8") -> str:
-    r"""Return ``text`` as a docstring literal: in plain triple quotes if possible, else raw, else escaped."""
-    plain = not _UNWRITTEN.search(text) and _encodable(text, encoding)
+    """Return ``text`` as a docstring literal: in plain triple quotes if possible, else raw, else escaped."""
+    plain = not _ESCAPED.search(text) and _encodable(text, encoding)
     if plain:
         for literal in (f'"""{text}"""', f"'''{text}'''"):
             if "\\" not in text and literal_text(literal) == text:
@@ -113,7 +113,7 @@ def quote(text: str, encoding: str = "utf-8") -> str:
             if "\\" in text and literal_text(literal) == text:
                 return literal
     escaped = re.sub(r'"{3,}|"+\Z', lambda match: '\\"' * len(match[0]), text.replace("\\", "\\\\"))
-    escaped = _UNWRITTEN.sub(lambda match: _escape(match[0]), escaped)
+    escaped = _ESCAPED.sub(lambda match: _escape(match[0]), escaped)
     if not _encodable(escaped, encoding):
         escaped = "".join(c if _encodable(c, encoding) else _escape(c) for c in escaped)
     return f'"""{escaped}"""'
@@ -200,7 +200,7 @@ def _encoded(source: bytes, function: Documentable, text: str) -> bytes:
         return encode(text, encoding)
     except UnicodeError as error:
         raise SpliceError(
-            f"{function.id} cannot take this text: the file is in {encoding}, which lacks a character ({error})."
+            f"The text cannot be written into {function.id}: the file's encoding {encoding} lacks a character ({error})."
         ) from error
 
 
@@ -223,9 +223,9 @@ def _without_docstring(source: bytes, function: Function) -> bytes:
 
 
 def remove_literal(source: bytes, function: Documentable, instead: bytes = b"") -> bytes:
-    """Return ``source`` without the docstring's literal, and without its line if that holds nothing else.
+    """Return ``source`` without the docstring's literal, and without its line if nothing else is on it.
 
-    ``instead`` is a statement that takes its place, as the whole body or before another string.
+    ``instead`` is a statement to replace it, needed if it is the whole body or if another string follows.
     """
     span = function.docstring_span
     if span is None:
@@ -270,41 +270,42 @@ def _escape(character: str) -> str:
 
 
 _DEFINITIONS = ("function_definition", "class_definition", "decorated_definition")
-_KEPT_COMMENT = re.compile(rb"#!|#.*?coding[:=]")  # for the system and for Python; in the first two lines
+_SPECIAL_COMMENT = re.compile(rb"#!|#.*?coding[:=]")  # in the first two lines: the interpreter and the encoding
 
 
 def document(source: bytes, path: str, docstring: Callable[[DefinitionKey], str | None]) -> bytes:
-    """Return the file with exactly the docstrings that ``docstring`` gives for its definitions, None for none.
+    """Return the file with exactly the docstrings that ``docstring`` returns for its definitions; None removes one.
 
-    An unchanged one stays as it is written; any other is laid out as in PEP 257.
+    The literal of an unchanged docstring stays; any other is laid out as in PEP 257.
 
     Raises:
-        SpliceError: The file's encoding lacks a character, or a docstring cannot be taken out of what does not parse.
+        SpliceError: The file's encoding lacks a character, or a docstring in a file that does not parse cannot be removed.
     """
     definitions = find_definitions(source, path)
     wanted = {one.key: docstring(one.key) for one in definitions}
-    changed = _written(source, definitions, wanted, frozenset())
-    stubborn = _still_there(changed, path, wanted)
-    if stubborn:
-        changed = _written(source, definitions, wanted, stubborn)
-        if left := _still_there(changed, path, wanted):
-            raise SpliceError(f"The docstring of {sorted(left)[0].text} in {path} cannot be taken out.")
+    changed = _replace_docstrings(source, definitions, wanted, frozenset())
+    # Removal can turn the next string into a docstring; there `pass` has to replace it.
+    remaining = _not_removed(changed, path, wanted)
+    if remaining:
+        changed = _replace_docstrings(source, definitions, wanted, remaining)
+        if left := _not_removed(changed, path, wanted):
+            raise SpliceError(f"The docstring of {sorted(left)[0].text} in {path} cannot be removed.")
     return changed
 
 
-def _still_there(source: bytes, path: str, wanted: dict[DefinitionKey, str | None]) -> frozenset[DefinitionKey]:
+def _not_removed(source: bytes, path: str, wanted: dict[DefinitionKey, str | None]) -> frozenset[DefinitionKey]:
     found = {one.key: one.docstring for one in find_definitions(source, path)}
     return frozenset(key for key, text in wanted.items() if text is None and found.get(key, "") is not None)
 
 
-def _written(
+def _replace_docstrings(
     source: bytes,
     definitions: tuple[Definition, ...],
     wanted: dict[DefinitionKey, str | None],
     by_pass: frozenset[DefinitionKey],
 ) -> bytes:
-    # From the end of the file to its beginning, so that the spans of what is left stay valid.
-    for one in sorted(definitions, key=_place, reverse=True):
+    # From the end of the file to its start, so that the spans of the remaining definitions stay valid.
+    for one in sorted(definitions, key=_docstring_position, reverse=True):
         text = wanted[one.key]
         if text == one.docstring:
             continue
@@ -317,8 +318,8 @@ def _written(
     return source
 
 
-def _place(one: Definition) -> int:
-    # The module's comes before that of whatever begins at the same byte.
+def _docstring_position(one: Definition) -> int:
+    # The module's docstring precedes that of a definition at the same byte.
     position = one.docstring_span.start if one.docstring_span is not None else one.body.start
     return -1 if one.key.kind == "module" else position
 
@@ -335,27 +336,27 @@ def _in_module(source: bytes, module: Definition, text: str | None) -> bytes:
     lines = inspect.cleandoc(text).split("\n")
     literal = quote("\n".join(lines if len(lines) == 1 else [*lines, ""]), source_encoding(source))
     newline = "\r\n" if b"\r\n" in source else "\n"
-    written = _encoded(source, module, literal.replace("\n", newline))
+    encoded = _encoded(source, module, literal.replace("\n", newline))
     if span is not None:
-        return source[: span.start] + written + source[span.end :]
+        return source[: span.start] + encoded + source[span.end :]
     start = module.header.end
     before = newline.encode() if start and source[start - 1 : start] not in (b"\n", b"\r", b"\xbf") else b""
-    return source[:start] + before + written + newline.encode() + source[start:]
+    return source[:start] + before + encoded + newline.encode() + source[start:]
 
 
 def without_other_texts(source: bytes, path: str) -> bytes:
-    """Return a file without what documents its code beside docstrings.
+    """Remove documentation other than docstrings from a file.
 
-    Gone are strings that stand alone (behind attributes, behind a docstring), assignments of texts to ``__doc__``, and
-    the comments right above a function or class, or between its decorators.
+    This is string statements (after attributes, after a docstring), assignments of strings to ``__doc__``, and comments
+    directly above a function or class or between its decorators.
     """
     docstrings = {one.docstring_span.start for one in find_definitions(source, path) if one.docstring_span is not None}
     root = syntax_tree(source)
-    statements = [node for node in _inside(root) if node.type == "expression_statement"]
-    gone = [node for node in statements if node.start_byte not in docstrings and _is_other_text(node)]
-    ids = {node.id for node in gone}
+    statements = [node for node in _descendants(root) if node.type == "expression_statement"]
+    removed = [node for node in statements if node.start_byte not in docstrings and _is_other_text(node)]
+    ids = {node.id for node in removed}
     spans = [(comment.start_byte, comment.end_byte, b"") for comment in _comments_above(root, source)]
-    for node in gone:
+    for node in removed:
         siblings = node.parent.named_children if node.parent is not None else []
         rest = [one for one in siblings if one.type != "comment" and one.id not in ids]
         is_needed = not rest and node.parent is not None and node.parent.type == "block"
@@ -366,17 +367,17 @@ def without_other_texts(source: bytes, path: str) -> bytes:
         if not instead and after is not None and not source[line:start].strip():
             source = source[:line] + source[after.end() :]
         else:
-            # Beside other code on its line a statement cannot just go.
+            # A statement that shares its line with other code needs a replacement.
             source = source[:start] + b"pass" + source[end:]
     return source
 
 
-def _inside(node: Node) -> Iterator[Node]:
-    waiting = [node]
-    while waiting:
-        one = waiting.pop()
+def _descendants(node: Node) -> Iterator[Node]:
+    pending = [node]
+    while pending:
+        one = pending.pop()
         yield one
-        waiting.extend(one.named_children)
+        pending.extend(one.named_children)
 
 
 def _is_other_text(statement: Node) -> bool:
@@ -388,18 +389,18 @@ def _is_other_text(statement: Node) -> bool:
         name = left.child_by_field_name("attribute") or left if left is not None else None
         if name is None or name.text != b"__doc__" or right is None:
             return False
-        return any(one.type == "string" for one in _inside(right))
+        return any(one.type == "string" for one in _descendants(right))
     while inner.type == "parenthesized_expression" and inner.named_children:
         inner = inner.named_children[0]
-    # An f-string evaluates what is in its braces.
+    # An f-string may have side effects.
     is_text = inner.type in ("string", "concatenated_string")
-    return is_text and not any(one.type == "interpolation" for one in _inside(inner))
+    return is_text and not any(one.type == "interpolation" for one in _descendants(inner))
 
 
 def _comments_above(root: Node, source: bytes) -> Iterator[Node]:
     comments: dict[int, Node] = {}
     definitions: list[Node] = []
-    for node in _inside(root):
+    for node in _descendants(root):
         row, column = node.start_point
         if node.type == "comment" and not source[node.start_byte - column : node.start_byte].strip():
             comments[row] = node
@@ -414,5 +415,5 @@ def _comments_above(root: Node, source: bytes) -> Iterator[Node]:
             row -= 1
         for row in rows:
             comment = comments.pop(row)
-            if row > 1 or not _KEPT_COMMENT.match(source, comment.start_byte):
+            if row > 1 or not _SPECIAL_COMMENT.match(source, comment.start_byte):
                 yield comment

@@ -43,8 +43,8 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What the index knows about a source."""
+class ResolvedSource:
+    """An index entry: the tree that a source resolved to."""
 
     source: str
     digest: str
@@ -86,7 +86,7 @@ class Store:
             "WORKBENCH_CACHE_DIR to another folder."
         )
 
-    def publish(self, workspace: Path, tree: SnapshotTree, known: Known) -> Snapshot:
+    def publish(self, workspace: Path, tree: SnapshotTree, known: ResolvedSource) -> Snapshot:
         manifest = {"version": _VERSION, "digest": tree.digest, "files": tree.entries}
         (workspace / "tree").mkdir(exist_ok=True)
         bundle = workspace / "bundle"
@@ -111,28 +111,28 @@ class Store:
         self._remember(known)
         return Snapshot(place / "tree", tree.digest, known.source, known.revision, tree.files)
 
-    def recall(self, source: str) -> Known | None:
+    def recall(self, source: str) -> ResolvedSource | None:
         try:
-            return typed_json.decode(Known, self._index_file(source).read_bytes())
+            return typed_json.decode(ResolvedSource, self._index_file(source).read_bytes())
         except (OSError, ValueError):
             return None
 
-    def load(self, known: Known) -> Snapshot | None:
-        """Return the snapshot of a known source if all its files are present with the right size, else None."""
+    def load(self, known: ResolvedSource) -> Snapshot | None:
+        """Return the snapshot of a source if all its files are present with the right size, else None."""
         files = self._intact(known.digest)
         if files is None:
             return None
         return Snapshot(self._snapshots / known.digest / "tree", known.digest, known.source, known.revision, files)
 
     def forget(self, source: str) -> None:
-        """Delete a source's index entry, so that it is fetched again; its tree is kept."""
+        """Delete a source's index entry but not its tree, so that it is fetched again."""
         self._index_file(source).unlink(missing_ok=True)
 
     def _index_file(self, source: str) -> Path:
         key = hashlib.sha256(source.encode("utf-8", "surrogateescape")).hexdigest()
         return self._sources / f"{key[:40]}.json"
 
-    def _remember(self, known: Known) -> None:
+    def _remember(self, known: ResolvedSource) -> None:
         with replaced(self._index_file(known.source)) as part:
             part.write_text(json.dumps(asdict(known)), encoding="utf-8")
 
@@ -151,7 +151,7 @@ class Store:
         return json.loads((self._snapshots / digest / "manifest.json").read_text(encoding="utf-8"))
 
     def text(self, digest: str, path: str) -> str:
-        """Return the text of a regular file of a tree, "" if there is none; both names may be anything."""
+        """Return the text of a regular file of a tree, "" if there is none; both arguments may be untrusted."""
         return (self.texts(digest, lambda name: name == path) or {}).get(path, "")
 
     def texts(self, digest: str, wanted: Callable[[str], bool]) -> dict[str, str] | None:
@@ -168,7 +168,7 @@ class Store:
             return None
 
     def _delete_stale(self) -> None:
-        # Left behind by killed processes; a day is far longer than any fetch.
+        # Folders of killed processes; a day is far longer than any fetch.
         oldest = time.time() - _STALE_SECONDS
         for left in self._snapshots.glob(".part-*"):
             with contextlib.suppress(OSError):
@@ -179,8 +179,8 @@ class Store:
 def require_digest(snapshot: Snapshot, pin: str) -> Snapshot:
     if pin and snapshot.digest != pin:
         raise ChecksumMismatch(
-            f"{snapshot.source} has the content {snapshot.digest[:12]}… where {pin[:12]}… is pinned; it was changed, or "
-            "the pin is wrong."
+            f"{snapshot.source} has the digest {snapshot.digest[:12]}…, but {pin[:12]}… is pinned; it was changed, or the "
+            "pin is wrong."
         )
     return snapshot
 

@@ -185,7 +185,7 @@ class TreeBuilder:
         if limit < self.limits.total_bytes:
             problem = f"it unpacks to more than {self.limits.ratio} times its size"
         else:
-            problem = f"it holds more than {limit // 1_000_000:,} MB"
+            problem = f"it contains more than {limit // 1_000_000:,} MB"
         return UnsafeArchive(f"{self.origin} was refused: {problem}.")
 
 

@@ -164,27 +164,27 @@ class View:
         Beyond `LISTING_LIMIT` names, or ``limit`` characters of names, the rest is only counted: the last item is then
         ``… N more``. The first name is always there. Raises a `ViewError`, as does `read_file`.
         """
-        place, relative = self._resolve(path)
-        if not place.is_dir():
+        folder, relative = self._resolve(path)
+        if not folder.is_dir():
             raise NotAFolder(f"'{shown(path)}' is not a directory.")
         try:
-            found = [(e.name, kind) for e in os.scandir(place) if (kind := self._kind(e, relative)) is not None]
+            found = [(e.name, kind) for e in os.scandir(folder) if (kind := self._kind(e, relative)) is not None]
         except OSError as error:
             raise NotText(f"'{shown(path)}' cannot be listed: {reason(error)}.") from None
         names = [name + "/" if kind == "folder" else name for name, kind in sorted(found)]
         sizes = accumulate(len(name) for name in names[:LISTING_LIMIT])
-        kept = sum(1 for count, size in enumerate(sizes) if not count or limit is None or size <= limit)
-        return tuple(names) if kept == len(names) else (*names[:kept], f"… {len(names) - kept:,} more")
+        listed = sum(1 for count, size in enumerate(sizes) if not count or limit is None or size <= limit)
+        return tuple(names) if listed == len(names) else (*names[:listed], f"… {len(names) - listed:,} more")
 
     def read_file(self, path: str, *, limit: int | None = None) -> FileText:
         """Return the text of a file, at most ``limit`` characters; `NotText` for a binary file."""
         limit = DEFAULT_LIMIT if limit is None else max(0, limit)
-        place, _ = self._resolve(path)
-        if place.is_dir():
+        file_path, _ = self._resolve(path)
+        if file_path.is_dir():
             raise NotAFile(f"'{shown(path)}' is a directory, not a file.")
         try:
             # The path is resolved, so a link here was created since: refuse it. A pipe must not block.
-            handle = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+            handle = os.open(file_path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
             with open(handle, "rb") as file:  # noqa: PTH123  a descriptor, not a path
                 status = os.fstat(file.fileno())
                 if not stat.S_ISREG(status.st_mode):

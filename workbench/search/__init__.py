@@ -1,4 +1,4 @@
-"""Search over all texts of sessions: what is asked (`query`), what is searched (`entries`), and the index of it."""
+"""Full-text search in sessions: the query language (`query`), the searchable texts (`entries`), and their index (`index`)."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""The searchable texts of a session, each with its place and the facts for conditions."""
+"""The searchable texts of a session, each with its location and the values that conditions filter by."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IndexedItem:
-    """A trial, a task, a candidate or the session itself, to which conditions apply."""
+    """A trial, task, candidate or session: the values that conditions filter by."""
 
     id: str
     kind: str  # ``trial``, ``task``, ``candidate`` or ``session``
@@ -30,22 +30,22 @@ class IndexedItem:
     verdict: str = ""  # of a candidate
     score: float | None = None  # of 100, None if tiers are unscored
     cost: float | None = None  # US dollars
-    at: float | None = None  # its end, unix seconds
+    at: float | None = None  # end time, unix seconds
     files: str = ""  # paths that the agent read, one per line
     lost: str = ""  # titles of the criteria that lost points, one per line
     order: int = 0  # position in its session
     task: str = ""  # of a candidate
-    tag: str = ""  # tags and star, also of its parts, one per line
-    error: str = ""  # exceptions of failing tests, why it failed; one per line
+    tag: str = ""  # tags and star, including those of its parts, one per line
+    error: str = ""  # exceptions of failing tests, or the error of a trial, one per line
 
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """A text that is searched: a blob of the session, or ``text`` itself if it is short."""
+    """A searchable text: a blob of the session, or ``text`` if it is short."""
 
     item: str
     kind: str  # one of :data:`workbench.search.query.FIELDS`
-    number: int  # step or sample, 0 for none
+    number: int  # step or sample, 0 if there is none
     blob: str | None = None
     text: str = ""
     criterion: str = ""  # see :func:`workbench.session.labels.criterion_part`
@@ -53,7 +53,7 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class IndexPart:
-    """A part of a session that is read, and replaced in the index, as a whole: the feed's kind and key."""
+    """The unit of indexing, replaced in the index as a whole: kind and key of the session's change feed."""
 
     kind: str
     item: str
@@ -114,13 +114,13 @@ def _of_session(reader: SessionReader, kind: str) -> Iterator[IndexEntry]:
 
 
 def _tags(reader: SessionReader, key: str) -> str:
-    # Those of its steps and criteria too, each once: a part has no item of its own to be found by.
+    # Include those of its steps and criteria, which are no items of their own.
     return "\n".join(star_first({row.label for row in reader.labels(key)}))
 
 
 def _trial(reader: SessionReader, trial: TrialRow) -> IndexedItem:
     score, lost = None, ""
-    # The rubric for comparisons, by its first judge.
+    # The first judge's scores by the rubric that comparisons use.
     cards = [card for card in reader.scores(trial.id) if card.rubric == "aeo-bench"] or reader.scores(trial.id)
     if cards:
         score = cards[0].points

@@ -1,7 +1,7 @@
-"""The index of all texts of sessions: SQLite FTS5 in a file of its own, which can be deleted at any time.
+"""The full-text index of sessions: SQLite FTS5 in a separate file, which can be deleted at any time.
 
-It holds the words and places of texts; a text in many places (a file that every agent read) is indexed once. It is
-filled from a session's feed of changes, in small transactions, by a reader that never writes the session.
+A text with several locations (a file that every agent read) is indexed once. The index is updated from a session's change
+feed, in small transactions, by a reader that never writes the session.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from workbench.search.query import NUMBERS, Query
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
-VERSION = 7
-MOST_BYTES = 1_000_000
-"""Bytes of one text that are searched."""
-_BATCH = 200  # parts in one transaction: some milliseconds each
+VERSION = 8
+MAX_BYTES = 1_000_000
+"""Maximum number of bytes of a text to index."""
+_BATCH = 200  # parts per transaction: a few milliseconds each
 _ITEM = [f'"{one.name}"' for one in fields(IndexedItem)]
 _TABLES = f"""
 CREATE TABLE sessions (id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL, created TEXT NOT NULL, seq INTEGER NOT NULL);
@@ -35,7 +35,7 @@ CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='unicode61 remo
 CREATE TABLE items (session INTEGER NOT NULL, {", ".join(_ITEM)}, PRIMARY KEY (session, id)) WITHOUT ROWID;
 CREATE TABLE entries (
     session INTEGER NOT NULL, part TEXT NOT NULL, item TEXT NOT NULL, kind TEXT NOT NULL, number INTEGER NOT NULL,
-    blob TEXT, said TEXT NOT NULL, text INTEGER NOT NULL, criterion TEXT NOT NULL
+    blob TEXT, inline_text TEXT NOT NULL, text INTEGER NOT NULL, criterion TEXT NOT NULL
 );
 CREATE TABLE archived (session INTEGER NOT NULL, run TEXT NOT NULL, PRIMARY KEY (session, run)) WITHOUT ROWID;
 CREATE INDEX entries_by_text ON entries (text);
@@ -47,7 +47,7 @@ _COLUMNS = {"kind": "entries.kind", "file": "items.files", "date": "items.at"}
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A text that matches."""
+    """A matching text."""
 
     session: Path
     entry: IndexEntry
@@ -56,9 +56,9 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The hits in the order of the sessions and what is in them; ``total`` counts those beyond the limit as well.
+    """The hits in the order of sessions and their items; ``total`` also counts those beyond the limit.
 
-    ``counts`` are the hits by value for each of ``kind``, ``agent``, ``model``, ``case`` and ``verdict``, most first.
+    ``counts`` has the number of hits by value of ``kind``, ``agent``, ``model``, ``case`` and ``verdict``, largest first.
     """
 
     hits: tuple[SearchHit, ...] = ()
@@ -67,47 +67,47 @@ class SearchResult:
 
 
 class SearchIndex:
-    """The index file; made anew if missing, damaged or of another version. Every method may raise WorkbenchError."""
+    """The index file, recreated if missing, damaged or of another version. Every method may raise WorkbenchError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._filling, self._asking = threading.Lock(), threading.Lock()
+        self._write_lock, self._read_lock = threading.Lock(), threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._writer = self._opened()
-            self._reader = self._connected()
+            self._writer = self._open()
+            self._reader = self._connect()
             self._reader.create_function("folded", 1, lambda text: str(text or "").casefold(), deterministic=True)
         except (sqlite3.Error, OSError) as error:
-            raise WorkbenchError(f"The index of the search, {path}, cannot be used: {error}.") from None
+            raise WorkbenchError(f"The search index {path} cannot be used: {error}.") from None
 
     def close(self) -> None:
-        with self._filling, self._asking:
+        with self._write_lock, self._read_lock:
             self._reader.close()
             self._writer.close()
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=5.0)
-        # A crash of the machine may lose entries; they are indexed again.
+        # A crash of the machine may lose entries, but they can be indexed again.
         for setting in ("journal_mode = WAL", "synchronous = OFF"):
             connection.execute(f"PRAGMA {setting}")
         return connection
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         with contextlib.suppress(sqlite3.DatabaseError):
-            connection = self._connected()
+            connection = self._connect()
             if connection.execute("PRAGMA user_version").fetchone()[0] == VERSION:
                 return connection
             if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                return self._made(connection)
+                return self._create_tables(connection)
             connection.close()
         for side in ("", "-wal", "-shm"):
             Path(f"{self.path}{side}").unlink(missing_ok=True)
-        return self._made(self._connected())
+        return self._create_tables(self._connect())
 
     @staticmethod
-    def _made(connection: sqlite3.Connection) -> sqlite3.Connection:
+    def _create_tables(connection: sqlite3.Connection) -> sqlite3.Connection:
         connection.execute("BEGIN IMMEDIATE")
-        # Another program may have made the tables while this one waited.
+        # Another process may have created the tables while this one waited.
         if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
             for statement in _TABLES.split(";\n"):
                 connection.execute(statement)
@@ -121,7 +121,7 @@ class SearchIndex:
             return True
         return False
 
-    # -- filling
+    # -- writing
 
     def update(
         self,
@@ -129,13 +129,13 @@ class SearchIndex:
         stopped: Callable[[], bool] = lambda: False,
         progress: Callable[[int], None] = lambda _: None,
     ) -> int:
-        """Index what changed in a session since the last time; return how many parts were read.
+        """Index the changes of a session since the last update; return the number of parts that were read.
 
-        ``reader`` must not be shared, as this may take a while. Once ``stopped``, what was indexed stays; ``progress``
-        gets the number of parts so far.
+        ``reader`` must not be shared, as this may take a while. Completed batches persist if ``stopped`` returns True;
+        ``progress`` is called with the number of parts so far.
         """
         done = 0
-        with self._filling, self._translated():
+        with self._write_lock, self._translate_errors():
             session, seq = self._session(reader)
             while not stopped():
                 changes = reader.changes(seq)
@@ -149,12 +149,12 @@ class SearchIndex:
                     done += len(parts[at : at + _BATCH])
                     progress(done)
                 if any(change.kind == "run" for change in changes):
-                    self._note_archived(reader, session)
+                    self._update_archived(reader, session)
                 seq = changes[-1].seq
                 self._writer.execute("UPDATE sessions SET seq = ? WHERE id = ?", (seq, session))
         return done
 
-    def _note_archived(self, reader: SessionReader, session: int) -> None:
+    def _update_archived(self, reader: SessionReader, session: int) -> None:
         archived = [(session, run.id) for run in reader.all_runs() if run.archived_at is not None]
         self._writer.execute("BEGIN IMMEDIATE")
         self._writer.execute("DELETE FROM archived WHERE session = ?", (session,))
@@ -162,7 +162,7 @@ class SearchIndex:
         self._writer.execute("COMMIT")
 
     def _session(self, reader: SessionReader) -> tuple[int, int]:
-        """Return the number of a session and its last indexed change; another file of its name begins anew."""
+        """Return the id of a session and its last indexed change; a different file at the same path is reset."""
         path, created = str(reader.path.resolve()), reader.meta().get("created_at", "")
         row = self._writer.execute("SELECT id, created, seq FROM sessions WHERE path = ?", (path,)).fetchone()
         if row and (row[1] != created or row[2] > reader.last_change()):
@@ -173,7 +173,7 @@ class SearchIndex:
             self._writer.execute("COMMIT")
             return int(row[0]), 0
         if row is None:
-            # Another program may do the same in this moment.
+            # Another process may insert it at the same time.
             self._writer.execute(
                 "INSERT OR IGNORE INTO sessions (path, created, seq) VALUES (?, ?, 0)", (path, created)
             )
@@ -223,10 +223,10 @@ class SearchIndex:
         self._writer.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text))
         return number
 
-    # -- asking
+    # -- reading
 
     def search(self, query: Query, sessions: Sequence[Path] = (), limit: int = 2000) -> SearchResult:
-        """Return the matching texts (at most ``limit``, all are counted); without words, the names of items."""
+        """Return at most ``limit`` matching texts, but count all; a query without words matches the names of items."""
         if not query:
             return SearchResult()
         tables = "entries JOIN items ON items.session = entries.session AND items.id = entries.item"
@@ -245,22 +245,22 @@ class SearchIndex:
         for condition in query.conditions:
             column = _COLUMNS.get(condition.field, f'items."{condition.field}"')
             if condition.field not in NUMBERS:
-                # SQLite's own lower() knows ASCII alone.
+                # SQLite's own lower() handles only ASCII.
                 wheres.append(f"folded({column}) = ?" if condition.exact else f"instr(folded({column}), ?) > 0")
                 values.append(condition.text.casefold())
         numbers = [condition for condition in query.conditions if condition.field in NUMBERS]
-        with self._asking, self._translated():
+        with self._read_lock, self._translate_errors():
             paths = dict(self._reader.execute("SELECT id, path FROM sessions"))
             rows = self._reader.execute(
-                f"SELECT entries.session, entries.item, entries.kind, number, blob, said, criterion, {', '.join(f'items.{name}' for name in _ITEM)} "
+                f"SELECT entries.session, entries.item, entries.kind, number, blob, inline_text, criterion, {', '.join(f'items.{name}' for name in _ITEM)} "
                 f"FROM {tables} WHERE {' AND '.join(wheres)} "
                 'ORDER BY entries.session, items.kind DESC, items."order", number, items.id, entries.rowid',
                 values,
             ).fetchall()
         hits: list[SearchHit] = []
         counts, total = {name: Counter[str]() for name in ("kind", "agent", "model", "case", "verdict")}, 0
-        for session, key, kind, number, blob, text, criterion, *facts in rows:
-            item = IndexedItem(*facts)
+        for session, key, kind, number, blob, text, criterion, *columns in rows:
+            item = IndexedItem(*columns)
             if not all(one.holds(item.at if one.field == "date" else getattr(item, one.field)) for one in numbers):
                 continue
             total += 1
@@ -273,28 +273,28 @@ class SearchIndex:
         return SearchResult(tuple(hits), total, {name: counter.most_common() for name, counter in counts.items()})
 
     @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            raise WorkbenchError(f"The index of the search, {self.path}, cannot be used: {error}.") from None
+            raise WorkbenchError(f"The search index {self.path} cannot be used: {error}.") from None
 
 
 def text_of(reader: SessionReader, entry: IndexEntry) -> str:
-    """Return the indexed part of an entry's text; "" if unreadable."""
+    """Return the indexed part of an entry's text, "" if it is unreadable."""
     if entry.blob is None:
         return entry.text
     from workbench.session.row_reader import TextDamaged
 
     try:
-        return reader.text(entry.blob, MOST_BYTES)
+        return reader.text(entry.blob, MAX_BYTES)
     except TextDamaged:
         return ""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchedLine:
-    """The line around a hit: its text and the span of the match (0, 0 if it cannot be shown)."""
+    """The line of a hit and the span of the match in it; (0, 0) if there is none."""
 
     text: str
     start: int = 0

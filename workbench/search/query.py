@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from workbench.base.errors import UsageError
 
 FIELDS = {
-    "kind": "what it stands in: readme, step, file, message, reason, docstring, candidate, failing, remark, name",
+    "kind": "where the text is: readme, step, file, message, reason, docstring, candidate, failing, remark, name",
     "agent": "the agent",
     "model": "the agent's model, or the evaluator",
     "case": "the case or source",
     "state": "done, failed, running …",
     "verdict": "passed, failed, timeout …",
-    "error": "the exception of a failing test, or why a trial failed: error:TypeError",
+    "error": "the exception of a failing test, or the error of a trial: error:TypeError",
     "file": "a file that the agent read",
     "lost": "a criterion that lost points",
     "tag": "a tag of a trial, its parts, or a task; tag:★ is starred",
@@ -24,10 +24,10 @@ FIELDS = {
     "cost": "US dollars",
     "date": "the day it ended: date:>2026-11-01",
 }
-"""The conditions that can be asked, and what each is about."""
+"""The fields of conditions, with their help texts."""
 
-MOST_WORDS = 50
-"""Words, phrases and conditions of one search."""
+MAX_TERMS = 50
+"""Maximum number of words, phrases and conditions in a query."""
 NUMBERS = frozenset({"score", "cost", "date"})
 _TOKEN = re.compile(r'(?P<field>[a-z]+):(?!:)(?P<value>=?"[^"]*"?|\S+)|"(?P<phrase>[^"]*)"?|(?P<word>\S+)')
 _NUMBER = re.compile(r"(?P<sign><=|>=|<|>|=)?(?P<low>[^.\s]*(?:\.\d+)?)(?:\.\.(?P<high>\S+))?")
@@ -36,7 +36,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on a text's item: a case-insensitive part of ``field``, all of it if ``exact``, or bounds."""
+    """A condition on a field: a case-insensitive substring, the whole value if ``exact``, or bounds."""
 
     field: str
     text: str = ""
@@ -55,7 +55,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A search: every one of ``words`` (words and phrases) must be in a text, every condition must hold."""
+    """A query: a text must contain all of ``words`` (words and phrases) and satisfy all conditions."""
 
     words: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
@@ -64,7 +64,7 @@ class Query:
         return bool(self.words or self.conditions)
 
     def match(self) -> str:
-        """Return the words as an expression of SQLite's FTS5: a phrase of a word's parts, the last one a prefix."""
+        """Return the words as an FTS5 expression: each word is a phrase of its parts, the last one a prefix."""
         parts = []
         for word in self.words:
             found = _WORD.findall(word)
@@ -73,7 +73,7 @@ class Query:
         return " AND ".join(parts)
 
     def pattern(self) -> re.Pattern[str] | None:
-        """Return a pattern that finds the words in a text as the index does, None if there are none."""
+        """Return a pattern that matches the words as the index does, None if there are none."""
         parts = [
             r"(?<![^\W_])" + r"[\W_]+?".join(map(re.escape, found))
             for word in self.words
@@ -83,7 +83,7 @@ class Query:
 
 
 def parse(text: str) -> Query:
-    """Parse a query. UsageError: a condition is invalid; the sentence says what it takes."""
+    """Parse a query. UsageError: a condition is invalid; the message describes the valid form."""
     words: list[str] = []
     conditions: list[Condition] = []
     for found in _TOKEN.finditer(text):
@@ -99,18 +99,18 @@ def parse(text: str) -> Query:
             if text_of:
                 conditions.append(Condition(field, text_of, exact=exact))
         elif near := difflib.get_close_matches(field, FIELDS, 1, 0.75):
-            raise UsageError(f"There is no {field}: to ask for; did you mean {near[0]}:?")
+            raise UsageError(f"There is no field {field}:; did you mean {near[0]}:?")
         else:
             words.append(found[0])
-        if len(words) + len(conditions) > MOST_WORDS:
-            raise UsageError(f"A search takes at most {MOST_WORDS} words and conditions.")
+        if len(words) + len(conditions) > MAX_TERMS:
+            raise UsageError(f"A query has at most {MAX_TERMS} words and conditions.")
     return Query(tuple(words), tuple(conditions))
 
 
 def _bounds(field: str, text: str) -> Condition:
     found = _NUMBER.fullmatch(text)
     number = _day if field == "date" else float
-    says = "a day such as >2026-11-01" if field == "date" else "a number such as <60 or 40..60"
+    expected = "a day such as >2026-11-01" if field == "date" else "a number such as <60 or 40..60"
     try:
         if found is None:
             raise ValueError(text)
@@ -120,7 +120,7 @@ def _bounds(field: str, text: str) -> Condition:
                 raise ValueError(text)
             return Condition(field, low=low, high=number(high) + (_DAY if field == "date" else 0))
     except (ValueError, OverflowError):
-        raise UsageError(f"{field}: takes {says}.") from None
+        raise UsageError(f"{field}: takes {expected}.") from None
     after = low + _DAY if field == "date" else low
     match sign:
         case "<":
