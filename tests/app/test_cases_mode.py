@@ -27,6 +27,7 @@ async def test_folders_open_with_vim_keys_and_an_outline_item_leads_to_its_place
         await person.until(lambda: person.app.screen.file_view.scroll_offset.y > 100)
 
 
+@pytest.mark.slow
 async def test_any_folder_can_be_browsed_and_readmes_are_marked_hidden(start, tmp_path):
     place = tmp_path / "thing"
     (place / "pkg").mkdir(parents=True)

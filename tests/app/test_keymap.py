@@ -75,6 +75,7 @@ async def test_texts_and_footers_name_the_keys_of_the_keymap(own_folders):
     assert "f20" in seen
 
 
+@pytest.mark.slow
 async def test_a_key_that_cannot_do_anything_says_why_once(own_folders):
     session = own_folders / "demo.session"
     states.empty(session)
@@ -249,6 +250,7 @@ def verbs_of(command: argparse.ArgumentParser | None) -> dict[str, argparse.Argu
     return dict(found[0]) if found else {}
 
 
+@pytest.mark.slow
 def test_every_command_that_a_message_names_exists_with_its_options():
     commands = {}
     for name in COMMANDS:

@@ -77,6 +77,7 @@ async def test_a_step_a_criterion_or_the_trial_by_the_pane_with_the_focus(two):
         await until(pilot, lambda: "· best ·" in screen_text(pilot.app).splitlines()[0], "it stands in the header")
 
 
+@pytest.mark.slow
 async def test_a_task_and_a_sample_are_tagged_and_remarked_on_where_their_pane_has_the_focus(tmp_path):
     recorder = regenerated.Recorder(tmp_path / "tasks.session")
     regenerated.word_counter(recorder)

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
 import recorded
 import regenerated
 from rich.segment import Segment
@@ -214,6 +215,7 @@ async def test_a_trajectory_of_hostile_names(start, make_session):
         await harmless(person, "[", "escape", "escape")
 
 
+@pytest.mark.slow
 async def test_a_regeneration_of_hostile_names(start, make_session):
     path = make_session.folder / f"{FILE}.session"
     hostile_regeneration(path)
@@ -263,6 +265,7 @@ LONG = f"{'x' * 120}{NAME}{'y' * 180}"
 """Longer than any place for it."""
 
 
+@pytest.mark.slow
 async def test_the_screens_over_a_trajectory_with_hostile_and_long_names(start, make_session, monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "NAME", LONG)
     path = make_session.folder / f"{FILE}.session"

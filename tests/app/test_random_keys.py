@@ -198,6 +198,7 @@ def test_no_keys_end_the_app(faults, state, own_folders):
         raise fault if isinstance(fault, BaseException) else AssertionError(fault)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", ["U escape T escape", "4 2 ctrl+f escape"])
 async def test_what_is_left_as_soon_as_it_was_opened(faults, keys):
     session = paths.sessions_dir() / "demo.session"

@@ -138,6 +138,7 @@ def verdicts(blocks: Sequence[BlockResult]) -> list[str]:
     return [str(block.verdict) for block in blocks]
 
 
+@pytest.mark.slow
 def test_a_value_drawn_at_random_is_known_by_running_twice(found: CheckResult) -> None:
     blocks = [one for one in found.blocks if one.path == "docs/random.md"]
     assert verdicts(blocks) == ["works", "differs", "differs", "differs"]

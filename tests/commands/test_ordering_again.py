@@ -43,6 +43,7 @@ def outcome(closing: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(closing[key] for key in ("state", "tasks", "candidates", "pass_at_k", "verdicts", "controls"))
 
 
+@pytest.mark.slow
 def test_what_changes_no_result_shows_the_existing_ones(order: Orders, capsys: pytest.CaptureFixture[str]) -> None:
     first = order(*FIRST)
     same = ("--rebuild", "--engine", "local", "--spend-limit", "1", "--no-controls", "--docs", "original")
@@ -57,6 +58,7 @@ def test_what_changes_no_result_shows_the_existing_ones(order: Orders, capsys: p
     assert main(["rerun", str(order.session), "*"]) == 0
 
 
+@pytest.mark.slow
 def test_what_changes_a_result_is_new_work(order: Orders) -> None:
     first = order(*FIRST, "--k", "1")
     for options in (["--sandbox", "process"], ["--docs", "none"], ["--samples", "2"]):
@@ -69,6 +71,7 @@ def test_what_changes_a_result_is_new_work(order: Orders) -> None:
     assert {row[3] for _, rows in order.runs() for row in rows} == {"bubblewrap", "process"}
 
 
+@pytest.mark.slow
 def test_a_rebuild_that_finds_other_tests_asks_only_for_what_rests_on_them(order: Orders) -> None:
     run = order(*FIRST)["run"]
     # The cache differs from what a build finds now, as after one that met a flaky test.

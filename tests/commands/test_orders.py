@@ -90,6 +90,7 @@ def test_orders_at_once_tell_each_its_own_and_a_bad_one_spoils_none(
         assert len(reader.tasks(run.id)) == len(TASKS)
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_an_order_in_the_last_moment_of_an_engine_is_taken_up(
@@ -113,6 +114,7 @@ def test_an_order_in_the_last_moment_of_an_engine_is_taken_up(
         assert {row.state for row in reader.runs()} == {"done"}
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_an_order_that_a_failing_engine_left_is_taken_up_by_the_next(

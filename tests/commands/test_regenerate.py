@@ -88,6 +88,7 @@ def test_a_model_live_then_more_samples_then_rerun_and_resume(repository: str, s
     assert len(scripted.seen) == asked
 
 
+@pytest.mark.slow
 def test_figures_say_on_which_tasks_they_rest_and_what_was_ignored(
     one_cache: None, tmp_path: Path, lines: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

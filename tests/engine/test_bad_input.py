@@ -150,6 +150,7 @@ def resumed(session: Path, run: str, kept: dict[str, tuple[Any, ...]], server: L
     assert killing.done(session).items() >= kept.items()
 
 
+@pytest.mark.slow
 @pytest.mark.fresh_engines
 @pytest.mark.parametrize("how", ["removed", "moved"])
 def test_a_session_that_is_removed_or_moved_in_the_middle_is_saved_and_goes_on(

@@ -120,6 +120,7 @@ def test_claims_alone_stand_beside_a_check_with_blocks(recorded: Recorded) -> No
         assert [row.run_id for row in reader.checks(run_id=run)] == [run]
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_without_a_sandbox_names_are_looked_up_and_nothing_is_run(
     needs_bubblewrap: None, recorded: Recorded, tmp_path: Path
@@ -139,6 +140,7 @@ def test_without_a_sandbox_names_are_looked_up_and_nothing_is_run(
     assert (row.executed, row.state, row.works, row.claims_untrue) == (0, "done", 0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.fresh_engines
 def test_a_killed_engine_loses_nothing_and_the_rest_is_resumed(recorded: Recorded, until: Until) -> None:
     recorded.hand_in("a-good", README)
@@ -207,6 +209,7 @@ def test_a_cancelled_check_keeps_what_a_former_one_said(recorded: Recorded, unti
     assert now.works == former.works
 
 
+@pytest.mark.slow
 def test_one_block_once_more_leaves_the_others_as_they_were(recorded: Recorded, until: Until) -> None:
     recorded.hand_in("bad", planted(["wrong output"])[0])
     assert main(["check", "--session", str(recorded.session)]) == 1

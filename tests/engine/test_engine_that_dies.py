@@ -132,6 +132,7 @@ def test_an_engine_that_ended_is_no_zombie_although_nobody_asks_for_it(home: Pat
     assert process.poll() == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_a_run_that_was_cancelled_before_its_engine_came_is_not_executed(session: Path, until: Until) -> None:
     run = planned(session)
     process = launching.launch(session, run)

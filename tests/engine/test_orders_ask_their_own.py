@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures(
 OTHER = "openai/other"
 
 
+@pytest.mark.slow
 def test_another_evaluators_order_leaves_failures_to_a_resume(
     session: Path, repository: Path, scripted: LoopbackServer, until: Callable[..., Any]
 ) -> None:

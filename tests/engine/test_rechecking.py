@@ -32,6 +32,7 @@ def test_originals_always_and_one_verdict_in_a_hundred() -> None:
     assert not any(recheck_reason(name, "reference", "hot", "error") for name in ids[:50])
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_a_false_fast_verdict_is_found_replaced_and_shown(

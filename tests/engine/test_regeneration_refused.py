@@ -26,6 +26,7 @@ def plan_of(session: Path, run: str) -> RegenerationPlan:
     return RegenerationPlan.from_json(row.config)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "suite", "words"),
     [
@@ -52,6 +53,7 @@ def test_an_unusable_repository_is_one_sentence(
     assert failed == ("no task" not in sentence)
 
 
+@pytest.mark.slow
 def test_a_repository_without_a_task_fails_for_good_until_another_order(
     session: Path, tmp_path: Path, until: Until
 ) -> None:

@@ -245,6 +245,7 @@ def test_a_model_failure_is_ours_and_is_done_again_on_resume(
     assert running.resume(session) == []
 
 
+@pytest.mark.slow
 def test_a_prompt_that_does_not_fit_is_said_and_not_cut(
     session: Path, tmp_path: Path, scripted: LoopbackServer, until: Until
 ) -> None:

@@ -128,6 +128,7 @@ def test_the_replaced_verdict_moves_into_the_history_with_its_failing_tests(tmp_
 # -- whole runs
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_a_rerun_where_no_sandbox_answers_loses_nothing(
@@ -202,6 +203,7 @@ def test_a_cancelled_rerun_gives_the_former_verdicts_back(done: tuple[Path, str]
     assert stages(session, run) == counted
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_after_a_resume_with_only_re_checks_left_the_stages_are_those_of_an_unbroken_run(
@@ -225,6 +227,7 @@ def test_after_a_resume_with_only_re_checks_left_the_stages_are_those_of_an_unbr
     assert stages(session, run) == counted
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_a_control_that_is_tested_again_leaves_its_task_as_it_is_until_it_is_decided(
@@ -272,6 +275,7 @@ def test_a_control_that_is_tested_again_leaves_its_task_as_it_is_until_it_is_dec
     assert summary(session, run)["verdicts"] == {"passed": 3, "failed": 3, "invalid": 3}
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_the_bodies_that_are_tested_again_are_those_that_were_tested(
@@ -291,6 +295,7 @@ def test_the_bodies_that_are_tested_again_are_those_that_were_tested(
     }
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_a_verdict_stands_beside_the_body_that_was_tested_whatever_older_rules_had_read(
@@ -313,6 +318,7 @@ def test_a_verdict_stands_beside_the_body_that_was_tested_whatever_older_rules_h
         assert (now[key].verdict, now[key].body_blob, now[key].repairs) == (row.verdict, row.body_blob, row.repairs)
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_an_error_of_ours_replaces_no_verdict(

@@ -68,6 +68,7 @@ def test_another_judge_scores_what_is_recorded_and_the_first_stays(
         assert unfinished(reader) == []
 
 
+@pytest.mark.slow
 def test_run_with_another_judge_never_shows_the_old_scores_as_new(
     court: Court, session: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,6 +161,7 @@ def test_wrong_use_is_one_sentence_and_writes_nothing(
         assert len(reader.runs()) == 1
 
 
+@pytest.mark.slow
 def test_judges_stand_side_by_side_with_their_agreement(
     court: Court, session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

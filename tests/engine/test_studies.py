@@ -381,6 +381,7 @@ def test_killed_twice_nothing_is_lost_and_nothing_done_again(scripted: LoopbackS
     assert (first or 0) > 0
 
 
+@pytest.mark.slow
 def test_checks_asked_for_later_run_no_agent_again(scripted: LoopbackServer, tmp_path: Path) -> None:
     session = tmp_path / "mine.session"
     order_study(session, AGENTS)

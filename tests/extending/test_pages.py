@@ -64,6 +64,7 @@ def model(folder: Path, loopback_server: LoopbackServer, monkeypatch: pytest.Mon
 RUN = ["run", "word_counter", "--model", "openai/scripted", "--session", "demo", "--json"]
 
 
+@pytest.mark.slow
 def test_an_agent_and_a_judge_in_a_run_that_is_resumed_elsewhere(
     model: LoopbackServer, home: Path, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

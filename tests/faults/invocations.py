@@ -334,15 +334,15 @@ FILES = (
         Wrong(("tasks", "show", name), words)
         for name, words in (
             ("nowhere", ("no dataset",)),
-            ("folder", ("holds no dataset",)),
+            ("folder", ("is not a dataset",)),
             ("pipe", ("is a pipe",)),
             ("/dev/zero", ("is a device",)),
             ("socket", ("is a socket",)),
             ("binary", ("not text in UTF-8",)),
             ("text.jsonl", ("not JSON",)),
-            ("rows.jsonl", ("no row of a dataset",)),
-            ("endless.jsonl", ("no row of a dataset",)),
-            ("list.jsonl", ("no row of a dataset",)),
+            ("rows.jsonl", ("not a row of a dataset",)),
+            ("endless.jsonl", ("not a row of a dataset",)),
+            ("list.jsonl", ("not a row of a dataset",)),
             ("newer.jsonl", ("newer version",)),
             ("deep.jsonl", ("nested",)),
         )

@@ -39,6 +39,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 def test_only_an_honest_docstring_is_kept_and_another_regeneration_confirms_its_gain(
     thin: Path, scripted: LoopbackServer, home: Path, capsys: Printed
 ) -> None:

@@ -11,7 +11,7 @@ from app.regenerated import RUN, Recorder
 from loopback.server import LoopbackServer, failure
 
 from workbench.cli import main
-from workbench.metrics.helpfulness import ASPECTS, VERSION, JudgedDocstring, judge_helpfulness, points_shape, question
+from workbench.metrics.helpfulness import ASPECTS, VERSION, JudgedDocstring, judge_helpfulness, points_schema, question
 from workbench.models.questions import read_answer
 from workbench.models.types import Answer, ModelRefused, Request, Usage
 from workbench.session import SessionReader
@@ -82,7 +82,7 @@ def test_the_judge_sees_the_code_without_its_own_docstring_and_no_way_out_of_the
     ],
 )
 def test_an_answer_that_cannot_be_used_says_why(text: str, problem: str) -> None:
-    found, said = read_answer(text, points_shape(ALL))
+    found, said = read_answer(text, points_schema(ALL))
     assert found is None
     assert problem.replace("no valid", "not valid") in said
 

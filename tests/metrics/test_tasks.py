@@ -132,7 +132,7 @@ def test_the_command_prints_tables_and_json(session, capsys):
     ("more", "words", "code"),
     [
         (["--metric", "meteor"], "There is no metric 'meteor'", 2),
-        (["--metric", "codebertscore"], "model not reachable", 1),
+        (["--metric", "codebertscore"], "model not available", 1),
         (["--run", "zzz"], "has no regeneration run 'zzz'", 2),
     ],
 )

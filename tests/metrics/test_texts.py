@@ -146,9 +146,9 @@ def test_the_encoder_computes_what_loops_compute(tmp_path, kind, padding):
 
 
 def test_a_model_that_is_not_there_or_broken_is_one_sentence(tmp_path):
-    with pytest.raises(MetricUnavailable, match="codebertscore: model not reachable; name a folder"):
+    with pytest.raises(MetricUnavailable, match="codebertscore: model not available; pass the folder"):
         text_metric("codebertscore")
-    with pytest.raises(MetricUnavailable, match=r"model not reachable: .* has no config.json, tokenizer.json, model"):
+    with pytest.raises(MetricUnavailable, match=r"model not available: .* has no config.json, tokenizer.json, model"):
         text_metric("codebertscore", tmp_path)
     tiny_model(tmp_path / "m", "bert")
     (tmp_path / "m" / "model.safetensors").write_bytes(b"no weights")

@@ -119,6 +119,7 @@ async def test_no_key_of_the_user_is_in_its_environment(gateway, monkeypatch) ->
     assert endpoint.key.encode() not in Path(f"/proc/{gateway.local_model.pid}/cmdline").read_bytes()
 
 
+@pytest.mark.slow
 async def test_a_crash_is_noticed_the_model_restarted_and_the_call_answered(gateway) -> None:
     await gateway.warm_up("local")
     pid = gateway.local_model.pid

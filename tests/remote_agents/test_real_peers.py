@@ -97,6 +97,7 @@ async def test_an_agent_of_version_1_does_what_the_same_agent_does_in_process(
     await same_work(newer[form], local)
 
 
+@pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.parametrize("form", FORMS)
 async def test_an_agent_of_version_0_3_does_what_the_same_agent_does_in_process(

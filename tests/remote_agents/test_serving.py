@@ -393,6 +393,7 @@ def as_floats(value: Any) -> Any:
     return json.loads(json.dumps(value), parse_int=float)
 
 
+@pytest.mark.slow
 async def test_the_assessors_answer_is_what_its_session_has(served: str, assessor: str, local: Local) -> None:
     message = json.dumps({"agents": [served, "http://127.0.0.1:1"], "cases": ["word_counter"]})
     events = await events_of(assessor, message)
@@ -429,6 +430,7 @@ def test_an_older_client_is_told_why_a_request_is_refused(assessor: str, older_p
     assert "Name agents by address" in got["said"][0]
 
 
+@pytest.mark.slow
 def test_a_second_server_and_a_place_for_others_without_a_token_end_at_once(served: str, module_home: Path) -> None:
     port = served.rpartition(":")[2]
     command = [sys.executable, "-m", "workbench", "serve-assessor", "--judge", "offline"]

@@ -154,6 +154,7 @@ def test_what_arrives_must_be_what_was_promised_and_pinned(index: Index, tmp_pat
     assert list((tmp_path / "cache" / "snapshots").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_what_is_not_there(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = _sdist("my_tool", "1.2", tmp_path / "ran")
     _offer(index, data, filename="my_tool-1.2.tar.gz", checksum=sha256(data).hexdigest())

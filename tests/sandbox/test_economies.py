@@ -127,6 +127,7 @@ def seen(report: Report) -> tuple[object, ...]:
     return report.verdict, report.reason, tuple(tests)
 
 
+@pytest.mark.slow
 async def test_hot_reports_what_cold_reports(bubblewrap_backend: Backend, tmp_path: Path, workspace: Workspace) -> None:
     made = replace(workspace, root=tmp_path / "speech", own_modules=("speech",))
     made.root.mkdir()

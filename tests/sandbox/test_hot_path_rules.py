@@ -218,6 +218,7 @@ async def shapes(bubblewrap, tiny_workspace, tmp_path: Path):
         yield opened
 
 
+@pytest.mark.slow
 async def test_hot_verdicts_are_the_cold_ones_and_doubtful_cases_go_the_slower_way(shapes: Pool) -> None:
     found = {
         (function.qualified_name, function.occurrence): function

@@ -75,6 +75,7 @@ def test_what_was_written_is_counted_whole(tmp_path: Path) -> None:
     assert written_bytes(tmp_path) >= before + 100 * 1024
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bubblewrap", "process"])
 async def test_a_worker_killed_from_outside_starts_again_and_the_verdict_is_right(
     request: pytest.FixtureRequest, workspace: Workspace, name: str
@@ -146,6 +147,7 @@ async def test_a_full_temporary_folder_of_the_machine_is_one_sentence(
         subprocess.run(["umount", "-l", str(small)], check=True)
 
 
+@pytest.mark.slow
 async def test_a_body_whose_result_does_not_matter_is_not_accused(bubblewrap, workspace: Workspace) -> None:
     """Its test passes whatever it returns: nothing can be concluded, which is noted, and the verdict stands."""
     (workspace.root / "tests" / "test_nothing.py").write_text(

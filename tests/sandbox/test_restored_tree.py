@@ -14,6 +14,7 @@ from workbench.sandbox.workbench_runner.tree import Tree
 from .conftest import LIMITS, job
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("route", [Route.AUTO, Route.WARM, Route.COLD])
@@ -65,6 +66,7 @@ def test_writes():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 async def test_every_candidate_finds_the_tree_as_it_was(bubblewrap: Backend, workspace: Workspace) -> None:
     (workspace.root / "tests" / "test_writes.py").write_text(WRITES)

@@ -46,6 +46,7 @@ def file_job(content: str | bytes, route: Route = Route.AUTO) -> Job:
     return replace(job("pass", route), content=content.encode() if isinstance(content, str) else content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["bubblewrap", "process"])
 async def test_original_passes_and_stub_fails_on_every_route(
     request: pytest.FixtureRequest, workspace: Workspace, backend: str
@@ -127,6 +128,7 @@ async def test_trace_tells_which_test_runs_which_line(box: Pool) -> None:
     assert "" in executed_by("4")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", ROUTES)
 async def test_a_thread_that_outlives_the_tests_does_not_change_the_verdict(box: Pool, route: Route) -> None:
     body = f"import threading\nthreading.Thread(target=threading.Event().wait).start()\n{RIGHT}"

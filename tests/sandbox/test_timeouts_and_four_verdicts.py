@@ -33,6 +33,7 @@ def named(mark: str) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("route", "end"),
     [(Route.AUTO, "while True: pass"), (Route.AUTO, RIGHT), (Route.WARM, RIGHT), (Route.COLD, "while True: pass")],
@@ -66,6 +67,7 @@ async def test_the_process_table_shows_what_runs(until: Callable[..., Any]) -> N
         process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("route", [Route.AUTO, Route.WARM, Route.COLD])
 async def test_timeout_out_of_memory_crash_and_failure_are_four_verdicts(box: Pool, route: Route) -> None:
     bodies = {

@@ -54,6 +54,7 @@ def installed(site: Path) -> Path:
     return site
 
 
+@pytest.mark.slow
 async def test_the_tree_wins_over_an_installed_copy(bubblewrap: Backend, workspace: Workspace, tmp_path: Path) -> None:
     root, site = src_layout(tmp_path / "project"), installed(tmp_path / "site")
     (root / "conftest.py").write_text(f"import sys\nsys.path.append({str(site)!r})\n")
@@ -62,6 +63,7 @@ async def test_the_tree_wins_over_an_installed_copy(bubblewrap: Backend, workspa
         assert (original.verdict, stub.verdict) == (Verdict.PASSED, Verdict.FAILED), (original.detail, stub.detail)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("roots", [("src",), (".",)], ids=["copy-first", "tree-not-on-the-path"])
 async def test_an_installed_copy_that_wins_is_our_error_and_nobodys_verdict(
     bubblewrap: Backend, workspace: Workspace, tmp_path: Path, roots: tuple[str, ...]

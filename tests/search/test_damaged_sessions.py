@@ -43,6 +43,7 @@ def sound(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, tuple[s
     return tmp_path / "base.session", request.param
 
 
+@pytest.mark.slow
 def test_a_damaged_value_ends_no_filling(sound: tuple[Path, tuple[str, ...]], tmp_path: Path) -> None:
     base, tables = sound
     cases = [

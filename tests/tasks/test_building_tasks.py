@@ -317,7 +317,7 @@ async def test_every_function_is_a_task_or_says_why_not(built: Built) -> None:
     assert {name: dropped(built.tasks, name).stage for name in stages} == stages
     for name in ("register", "register.<locals>.keep"):
         reason = dropped(built.tasks, name).reason
-        assert reason == "It runs only while modules are imported, so that it belongs to no test."
+        assert reason == "It runs only while modules are imported, so it belongs to no test."
     assert tasks["double"].tests == ("tests/test_fates.py::test_double",)
     assert not tasks["double"].import_time  # defined at import, but only the test calls it
     assert built.of("early")["table"].import_time

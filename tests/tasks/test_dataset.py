@@ -167,8 +167,8 @@ def test_without_pyarrow_there_is_one_sentence(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("{", "line 1: it is not JSON"),
-        ("[]", "row 1: it is no row of a dataset"),
+        ("{", "line 1: this is not JSON"),
+        ("[]", "row 1: this is not a row of a dataset"),
         ('{"schema_version": 1, "id": 0}', "missing required field repo"),
         (json.dumps({"schema_version": SCHEMA_VERSION + 1}), "newer version of the workbench"),
     ],
@@ -184,10 +184,10 @@ def test_what_is_no_dataset_says_so(tmp_path: Path, line: str, words: str) -> No
 def test_what_is_not_there_or_no_parquet_says_so(tmp_path: Path) -> None:
     with pytest.raises(BadDataset, match="There is no dataset"):
         read_dataset(tmp_path / "nothing.jsonl")
-    with pytest.raises(BadDataset, match="holds no dataset"):
+    with pytest.raises(BadDataset, match="is not a dataset"):
         read_dataset(tmp_path)
     (tmp_path / "tasks.parquet").write_bytes(b"PAR1 no")
-    with pytest.raises(BadDataset, match="is no Parquet file"):
+    with pytest.raises(BadDataset, match="is not a Parquet file"):
         read_dataset(tmp_path / "tasks.parquet")
     with pytest.raises(UsageError, match="--formats takes jsonl and parquet"):
         parse_formats("csv")

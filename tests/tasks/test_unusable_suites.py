@@ -232,6 +232,7 @@ def test_hangs():
 """
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_used_of_a_suite_is_taken_out_by_name(make, build, tmp_path) -> None:
     files = {"test_online.py": ONLINE, "test_broken.py": BROKEN, "test_fatal.py": FATAL, "test_sums.py": SUITE}
     files["test_writes.py"] = WRITES % str(tmp_path / "escaped.txt")

@@ -15,7 +15,7 @@ from workbench.commands.output import print_json, tell
 from workbench.commands.terminal import Terminal
 from workbench.engine.document import gateway_for
 from workbench.metrics.helpfulness import Helpfulness, JudgedDocstring, judge_helpfulness
-from workbench.metrics.tasks import USUAL, GroupMetrics, docs_of, measure_run, to_json
+from workbench.metrics.tasks import DEFAULT_METRICS, GroupMetrics, docs_of, measure_run, to_json
 from workbench.metrics.texts import needed
 from workbench.models.names import check_model
 from workbench.pages.page import Note, PageTable, Part
@@ -51,7 +51,11 @@ def run(arguments: argparse.Namespace) -> int:
             group
             for run_id in run_ids
             for group in measure_run(
-                reader, run_id, arguments.metric or USUAL, model=arguments.model_path, judged=judged.get(run_id)
+                reader,
+                run_id,
+                arguments.metric or DEFAULT_METRICS,
+                model=arguments.model_path,
+                judged=judged.get(run_id),
             )
         ]
     if not found:

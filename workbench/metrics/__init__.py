@@ -1,1 +1,1 @@
-"""Metrics of texts beside pass@k, and the paper's analysis; extra packages are imported when one is computed."""
+"""Text metrics that complement pass@k, and the paper's analysis; extra packages are imported on first use."""

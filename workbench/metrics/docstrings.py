@@ -1,15 +1,16 @@
-"""DocAgent's metrics of a docstring alone: completeness and truthfulness.
+"""DocAgent's metrics of a docstring without reference: completeness and truthfulness.
 
-Completeness is the share of the elements that a function's code requires which its docstring has.
+Completeness is the share of required elements that the docstring has, each with equal weight. Summary and description are
+always required; args if there are parameters besides self; returns if a value is returned or yielded; raises if the
+function raises; examples if it is public.
 
-Equal weight over: summary and description always; args where there are parameters besides self; returns where a value is
-returned or yielded; raises where it raises; examples where it is public. Two versions. ``docagent`` counts exactly as the original:
-``__init__`` has 1.0 whatever it says; a label may stand anywhere in the text, but a description is a second paragraph that begins
-with none; ``cls`` is a parameter, those before ``/``, ``*args`` and ``**kwargs`` are not; ``return None`` asks for Returns, any call
-outside an except handler for Raises; decorators, defaults and inner functions count as the function's own. ``strict`` wants a
-section of Google's, NumPy's or Sphinx's style, and Raises only for a raise statement of the function itself.
+There are two versions. ``docagent`` counts exactly as the original: ``__init__`` always has 1.0; a label may be anywhere in
+the text, but a description is a second paragraph that does not begin with one; ``cls`` is a parameter, but those before
+``/``, ``*args`` and ``**kwargs`` are not; ``return None`` requires Returns, and any call outside an except handler requires
+Raises; decorators, defaults and inner functions belong to the function. ``strict`` requires sections in Google's, NumPy's or
+Sphinx's style, and Raises only for a raise statement of the function itself.
 
-Truthfulness is the share of the names that a docstring mentions as code which exist in the repository.
+Truthfulness is the share of the names mentioned as code that exist in the repository.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _SECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Completeness:
-    """Which elements the code requires, and which of these the docstring has."""
+    """The elements that the code requires, and those of them that the docstring has."""
 
     version: str
     required: tuple[str, ...]
@@ -52,11 +53,11 @@ class Completeness:
 
 
 def completeness(function: str, docstring: str | None, *, version: str) -> Completeness | None:
-    """Return the completeness of a function's docstring by one of :data:`VERSIONS`; None if it does not parse."""
+    """Return the completeness of a function's docstring; None if the function does not parse."""
     if version not in VERSIONS:
         raise ValueError(f"a version of completeness is one of {', '.join(VERSIONS)}")
     try:
-        # Indented code is put into a block: taking the indentation away would break texts over several lines.
+        # Indented code is wrapped in a block, because dedenting would change multi-line strings.
         indented = function[:1] in (" ", "\t")
         node = parse("if True:\n" + function if indented else function).body[0]
     except (*UNREADABLE, IndexError):
@@ -79,14 +80,14 @@ def _required(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
     names += [one.arg for one in (arguments.vararg, arguments.kwarg) if one is not None]
     if [name for name in names if name not in ("self", "cls")]:
         yield "args"
-    inside = list(_own(node))
+    own = list(_own_nodes(node))
     if any(
         (isinstance(one, ast.Return) and one.value is not None and not _is_none(one.value))
         or isinstance(one, ast.Yield | ast.YieldFrom)
-        for one in inside
+        for one in own
     ):
         yield "returns"
-    if any(isinstance(one, ast.Raise) for one in inside):
+    if any(isinstance(one, ast.Raise) for one in own):
         yield "raises"
     if not node.name.startswith("_"):
         yield "examples"
@@ -117,12 +118,12 @@ def _outside_handlers(node: ast.AST) -> Iterator[ast.AST]:
             yield from _outside_handlers(child)
 
 
-def _own(node: ast.AST) -> Iterator[ast.AST]:
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     for child in node.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             continue
         yield child
-        yield from _own(child)
+        yield from _own_nodes(child)
 
 
 def _is_none(value: ast.expr) -> bool:
@@ -133,14 +134,14 @@ def _has(text: str, element: str, *, strict: bool) -> bool:
     if element == "summary":
         return bool(text.split("\n", 1)[0].strip())
     if element == "description":
-        return _described(text, strict=strict)
+        return _has_description(text, strict=strict)
     if strict:
         return bool(_SECTIONS[element].search(text))
     return any(label in text.lower() for label in _LABELS[element])
 
 
-def _described(text: str, *, strict: bool) -> bool:
-    """Return whether there is prose behind the summary: before the first section, or as the second paragraph."""
+def _has_description(text: str, *, strict: bool) -> bool:
+    """Whether there is prose after the summary: before the first section, or as the second paragraph."""
     if strict:
         rest = text.partition("\n")[2]
         starts = [found.start() for one in _SECTIONS.values() if (found := one.search(rest))]
@@ -151,40 +152,40 @@ def _described(text: str, *, strict: bool) -> bool:
 
 
 _QUOTED = re.compile(r"`{1,2}~?([A-Za-z_][\w.]*)(?:\(\))?`{1,2}")
-_LOOKS = re.compile(
+_CODE_LIKE = re.compile(
     r"\b(?:[A-Za-z_]\w*\.)*(?:[a-z]+(?:_[a-z0-9]+)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)\b|\b[A-Za-z_][\w.]*(?=\(\))"
 )
-_KNOWN = frozenset(dir(builtins)) | {"self", "cls", "args", "kwargs"}
+_BUILTINS = frozenset(dir(builtins)) | {"self", "cls", "args", "kwargs"}
 
 
 @dataclass(frozen=True, slots=True)
 class Truthfulness:
-    """Names that a docstring mentions, and those of them that exist nowhere."""
+    """The names that a docstring mentions, and those of them that do not exist."""
 
     mentioned: tuple[str, ...]
     missing: tuple[str, ...]
 
     @property
     def value(self) -> float | None:
-        """The existence ratio, from 0 to 1; None if no name is mentioned."""
+        """The share of existing names, from 0 to 1; None if no name is mentioned."""
         return 1 - len(self.missing) / len(self.mentioned) if self.mentioned else None
 
 
 def truthfulness(docstring: str | None, known: Collection[str]) -> Truthfulness:
-    """Return which names a docstring mentions, and which of them are not ``known`` names of the repository.
+    """Return the names that a docstring mentions and those that are not among the ``known`` names of the repository.
 
-    A name is in backquotes, before ``()``, or spelt as only code is (``snake_case``, ``CamelCase``). A dotted name
-    exists if its last part does. Python's built-in names always exist.
+    A name is in backquotes, followed by ``()``, or in ``snake_case`` or ``CamelCase``. A dotted name exists if its last
+    part does. Python's built-in names always exist.
     """
     text = docstring or ""
-    names = {found.strip(".") for found in (*_QUOTED.findall(text), *_LOOKS.findall(text))}
+    names = {found.strip(".") for found in (*_QUOTED.findall(text), *_CODE_LIKE.findall(text))}
     mentioned = tuple(sorted(name for name in names if name))
-    last = {name: name.rpartition(".")[2] for name in mentioned}
     return Truthfulness(
-        mentioned, tuple(name for name in mentioned if last[name] not in known and last[name] not in _KNOWN)
+        mentioned,
+        tuple(name for name in mentioned if (last := name.rpartition(".")[2]) not in known and last not in _BUILTINS),
     )
 
 
 def names_of(source: str) -> set[str]:
-    """Return every name in a Python source, comments and texts included: whatever is there cannot be an invention."""
+    """Return every identifier in a Python source, including its comments and strings."""
     return set(re.findall(r"[A-Za-z_]\w*", source))

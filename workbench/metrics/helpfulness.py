@@ -1,7 +1,7 @@
-"""Helpfulness of docstrings by a model as judge, 1 to 5 per aspect, after DocAgent's rubric.
+"""Helpfulness of docstrings, rated by a model from 1 to 5 per aspect, after DocAgent's rubric.
 
-DocAgent asks about summary, description and parameters. Wording and scale points here are ours, so the version is named
-wherever a value is shown; values by different judges are not comparable.
+The aspects are DocAgent's summary, description and parameters. The wording and the descriptions of the points are ours, so
+every value is shown with the version; values by different judges are not comparable.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ASPECTS: Mapping[str, str] = {
         "values, units and defaults where they matter."
     ),
 }
-"""Aspects and what earns 1, 3 and 5."""
+"""The aspects, with descriptions of 1, 3 and 5 points."""
 
 SYSTEM = (
     "You judge how helpful a docstring is to a person who has to use the function. Code and docstring stand between marker lines that "
@@ -52,7 +52,7 @@ SYSTEM = (
 
 @dataclass(frozen=True, slots=True)
 class JudgedDocstring:
-    """A function with the docstring that is judged."""
+    """A function with the docstring to judge."""
 
     function: str
     docstring: str
@@ -60,24 +60,24 @@ class JudgedDocstring:
 
 @dataclass(frozen=True, slots=True)
 class Helpfulness:
-    """The judgements of one model."""
+    """The ratings by one model."""
 
     model: str
     aspects: Mapping[str, Mapping[str, float]]  # points from 1 to 5 by aspect and task
-    problems: Mapping[str, str]  # why a task has no points
+    problems: Mapping[str, str]  # reasons for missing points, by task
 
     @property
     def overall(self) -> dict[str, float]:
-        tasks = dict.fromkeys(task for values in self.aspects.values() for task in values)
-        found = {}
-        for task in tasks:
-            mine = [values[task] for values in self.aspects.values() if task in values]
-            found[task] = math.fsum(mine) / len(mine)
-        return found
+        """The mean over the aspects, by task."""
+        by_task: dict[str, list[float]] = {}
+        for values in self.aspects.values():
+            for task, points in values.items():
+                by_task.setdefault(task, []).append(points)
+        return {task: math.fsum(points) / len(points) for task, points in by_task.items()}
 
     @property
     def columns(self) -> dict[str, Mapping[str, float]]:
-        """The values by column name: version, aspect, judge."""
+        """The values by column name, which has version, aspect and judge."""
         return {
             f"{VERSION} by {self.model}": self.overall,
             **{f"{VERSION} {aspect} by {self.model}": values for aspect, values in self.aspects.items()},
@@ -85,14 +85,14 @@ class Helpfulness:
 
 
 async def judge_helpfulness(gateway: ModelClient, model: str, items: Mapping[str, JudgedDocstring]) -> Helpfulness:
-    """Ask a model about documented functions by task. ModelError: every request would fail."""
-    judged = {task: item for task, item in items.items() if item.docstring.strip()}
+    """Rate documented functions, by task. ModelError: every request would fail."""
+    documented = {task: item for task, item in items.items() if item.docstring.strip()}
     async with task_group() as group:
-        asked = {task: group.create_task(_ask(gateway, model, task, item)) for task, item in judged.items()}
+        requests = {task: group.create_task(_ask(gateway, model, task, item)) for task, item in documented.items()}
     aspects: dict[str, dict[str, float]] = {aspect: {} for aspect in ASPECTS}
     problems: dict[str, str] = {}
-    for task, one in asked.items():
-        points, problem = one.result()
+    for task, request in requests.items():
+        points, problem = request.result()
         for aspect, value in (points or {}).items():
             aspects[aspect][task] = value
         if points is None:
@@ -101,7 +101,7 @@ async def judge_helpfulness(gateway: ModelClient, model: str, items: Mapping[str
 
 
 def recorded_helpfulness(reader: SessionReader, items: Mapping[str, JudgedDocstring]) -> tuple[Helpfulness, ...]:
-    """Return the recorded judgements by judge, as far as a session has them; no model is asked."""
+    """Return the ratings recorded in a session, by judge; no model is called."""
     scopes = {f"{task}/{VERSION}": task for task in items}
     found: dict[str, dict[str, dict[str, float]]] = {}
     for call in reader.calls(*scopes):
@@ -109,9 +109,9 @@ def recorded_helpfulness(reader: SessionReader, items: Mapping[str, JudgedDocstr
             continue
         task = scopes[call.scope]
         text = reader.kept(call.answer_blob, "an answer of a judge") or ""
-        points, _ = read_answer(text, points_shape(_aspects(items[task])))
+        points, _ = read_answer(text, points_schema(_aspects(items[task])))
         if points is not None:
-            # The first usable answer counts, as it did when it was asked for.
+            # The first usable answer counts, as it did in `judge_helpfulness`.
             found.setdefault(call.model, {}).setdefault(task, points)
     return tuple(
         Helpfulness(
@@ -133,26 +133,26 @@ def _aspects(item: JudgedDocstring) -> tuple[str, ...]:
 async def _ask(
     gateway: ModelClient, model: str, task: str, item: JudgedDocstring
 ) -> tuple[dict[str, float] | None, str]:
-    asked = _aspects(item)
+    aspects = _aspects(item)
     request = Request(
         model,
-        (Message("system", SYSTEM), Message("user", question(item, asked))),
+        (Message("system", SYSTEM), Message("user", question(item, aspects))),
         "metric",
         Sampling(temperature=0.0),
         scope=f"{task}/{VERSION}",
-        json_schema=object_schema({"reasoning": {"type": "string"}, **points_shape(asked)["properties"]}),
+        json_schema=object_schema({"reasoning": {"type": "string"}, **points_schema(aspects)["properties"]}),
     )
     try:
-        value, problem, _ = await ask(gateway, request, points_shape(asked))
+        value, problem, _ = await ask(gateway, request, points_schema(aspects))
     except ModelError as error:
         if error.permanent:
             raise
         return None, str(error)
-    return value and {aspect: float(value[aspect]) for aspect in asked}, problem
+    return value and {aspect: float(value[aspect]) for aspect in aspects}, problem
 
 
 def question(item: JudgedDocstring, aspects: tuple[str, ...]) -> str:
-    """Return the prompt of the judge; code and docstring are fenced by a mark that neither holds."""
+    """Return the judge's prompt; code and docstring are fenced by a mark that occurs in neither."""
     code, docstring = _without_docstring(item.function)[:_CODE_LIMIT], item.docstring[:_DOC_LIMIT]
     lines = ["Judge the docstring of this function.", *fenced([("CODE", code), ("DOCSTRING", docstring)])]
     lines += ["", f"Aspects, each a whole number from {LEAST} to {MOST}:"]
@@ -162,7 +162,7 @@ def question(item: JudgedDocstring, aspects: tuple[str, ...]) -> str:
     return sound("\n".join(lines))
 
 
-def points_shape(aspects: tuple[str, ...]) -> dict[str, Any]:
+def points_schema(aspects: tuple[str, ...]) -> dict[str, Any]:
     points = {"type": "integer", "minimum": LEAST, "maximum": MOST}
     return {"type": "object", "properties": dict.fromkeys(aspects, points), "required": list(aspects)}
 
@@ -179,13 +179,11 @@ def _has_parameters(source: str) -> bool:
     node = _function(source)
     if node is None:
         return True
-    given = node.args
-    names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
-    return bool([name for name in names if name not in ("self", "cls")] or given.vararg or given.kwarg)
+    return any(one.arg not in ("self", "cls") for one in python_syntax.arguments_of(node.args))
 
 
 def _without_docstring(source: str) -> str:
-    """Return the code without its own docstring, which may not be the judged one."""
+    """Return the code without its own docstring, which may differ from the judged one."""
     node = _function(source)
     if node is None or ast.get_docstring(node, clean=False) is None:
         return source

@@ -1,7 +1,7 @@
-"""Figures computed from the published tables of the doc-to-code paper, and where they or the text disagree.
+"""Statistics computed from the published tables of the doc-to-code paper, and where the tables or the text disagree.
 
-The raw verdicts were not published: this rests on pass@k by repository to two digits (Table 3), on its means (Table 1)
-and on the counts (Table 2), as in :mod:`workbench.catalog.repositories`.
+The raw verdicts were not published, so the sources are pass@k by repository to two digits (Table 3), its means (Table 1)
+and the counts (Table 2), as in :mod:`workbench.catalog.repositories`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Setting = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class MeanCell:
-    """A cell of Table 1: as printed, and as the unweighted and the task-weighted mean of Table 3."""
+    """A cell of Table 1: its printed value, and the unweighted and the task-weighted mean of Table 3."""
 
     system: Cell
     setting: Setting
@@ -44,25 +44,25 @@ class MeanCell:
 
     @property
     def off(self) -> float:
-        """How far the printed value is from the unweighted mean."""
+        """The distance between the printed value and the unweighted mean."""
         return abs(self.printed - self.mean)
 
 
 @dataclass(frozen=True, slots=True)
 class PairedCell:
-    """RepoAgent minus OSA by one model, under one evaluator and k, over repositories."""
+    """RepoAgent minus OSA with the same model, evaluator and k, over repositories."""
 
     model: str  # of both doc systems
     setting: Setting  # evaluator and k
     difference: Difference  # mean with interval
-    bootstrap: tuple[float, float]  # percentile bounds over repositories, too narrow
-    test: PermutationTest  # permutation test
-    adjusted: float  # its p-value for eight tests (Holm)
+    bootstrap: tuple[float, float]  # percentile bounds over repositories, which are too narrow
+    test: PermutationTest
+    adjusted: float  # p-value of the test, adjusted for eight tests (Holm)
 
 
 @dataclass(frozen=True, slots=True)
 class RepositoryStratum:
-    """A kind of repositories, with the mean pass@k of each doc system (over its models) by setting."""
+    """A stratum of repositories, with the mean pass@k of each doc system (over its models) by setting."""
 
     name: str
     repositories: int
@@ -71,7 +71,7 @@ class RepositoryStratum:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """All that the published tables give."""
+    """All statistics of the published tables."""
 
     settings: tuple[Setting, ...]  # evaluators and k
     means: tuple[MeanCell, ...]  # Table 1 from Table 3
@@ -80,11 +80,11 @@ class Paper:
     keeping: tuple[str, ...]  # repositories with RepoAgent > OSA > default, strictly, in every setting
     keeping_in: Mapping[Setting, int]  # the same by setting
     whole_order: Mapping[Setting, int]  # repositories with the strict order of all five columns, by setting
-    orders: Mapping[Setting, tuple[PairOrder, ...]]  # how often two columns keep their overall order
+    orders: Mapping[Setting, tuple[PairOrder, ...]]  # frequency with which two columns keep their overall order
     paired: tuple[PairedCell, ...]  # RepoAgent minus OSA in eight settings
     spreads: Mapping[tuple[Cell, Setting], float]  # interquartile ranges over repositories, by column and setting
     strata: tuple[RepositoryStratum, ...]  # popular repositories and others
-    sums: tuple[int, int, int]  # of Table 2: candidates, all tasks, tasks
+    sums: tuple[int, int, int]  # sums of Table 2: candidates, all tasks, tasks
 
     @property
     def repositories(self) -> int:
@@ -96,7 +96,7 @@ class Paper:
 
 
 def published_paper(*, resamples: int = RESAMPLES, seed: int = 0) -> Paper:
-    """Compute all figures; ``resamples`` draws for bootstraps and permutation tests."""
+    """Compute all statistics with ``resamples`` draws for bootstraps and permutation tests."""
     counts = published_counts()
     table = {
         name: {
@@ -117,7 +117,7 @@ def published_paper(*, resamples: int = RESAMPLES, seed: int = 0) -> Paper:
         }
         for name, values in table.items()
     }
-    keeps = {
+    keeping = {
         setting: {name for name, values in averaged.items() if _strict([values[setting][system] for system in SYSTEMS])}
         for setting in settings
     }
@@ -136,8 +136,8 @@ def published_paper(*, resamples: int = RESAMPLES, seed: int = 0) -> Paper:
             for setting in settings
         },
         taus={(a, b): kendall_tau(overall[a], overall[b]) for a, b in itertools.combinations(settings, 2)},
-        keeping=tuple(sorted(set.intersection(*keeps.values()))),
-        keeping_in={setting: len(names) for setting, names in keeps.items()},
+        keeping=tuple(sorted(set.intersection(*keeping.values()))),
+        keeping_in={setting: len(names) for setting, names in keeping.items()},
         whole_order={
             setting: sum(
                 _strict([values[cell, setting] for _, cell in _sorted(overall[setting], columns)])
@@ -157,7 +157,7 @@ def published_paper(*, resamples: int = RESAMPLES, seed: int = 0) -> Paper:
         },
         paired=_paired(table, settings, resamples, seed),
         spreads={
-            (cell, setting): _quartiles_apart([values[cell, setting] for values in table.values()])
+            (cell, setting): _interquartile_range([values[cell, setting] for values in table.values()])
             for cell in columns
             for setting in settings
         },
@@ -229,6 +229,6 @@ def _strict(values: list[float]) -> bool:
     return all(left - right > 1e-9 for left, right in itertools.pairwise(values))
 
 
-def _quartiles_apart(values: list[float]) -> float:
+def _interquartile_range(values: list[float]) -> float:
     first, _, third = statistics.quantiles(values, n=4, method="inclusive")
     return third - first

@@ -1,8 +1,8 @@
 """Text metrics of the tasks of a regeneration run per group, and their correlation with pass@k.
 
-Pairs: ``doc-doc`` (the docs against the original docstring, from a run of the same session with the original docs),
-``code-code`` (each counted body against the original one; the mean over them), ``code-doc`` (the original body against
-the docs). Of the docs alone: completeness, truthfulness, leakage. Controls are no group here.
+Pairs: ``doc-doc`` (the docs and the original docstring, from a run of the same session with the original docs),
+``code-code`` (the mean over counted bodies, each compared with the original one), ``code-doc`` (the original body and the
+docs). Metrics of the docs only: completeness, truthfulness, leakage. Controls are not included.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 PAIRS = ("doc-doc", "code-code", "code-doc")
 DOC_METRICS = (*(f"completeness-{one}" for one in VERSIONS), "truthfulness", "leakage")
-"""Metrics of the docs of a task alone."""
+"""Metrics of a task's docs only."""
 METRICS = (*TEXT_METRICS, *DOC_METRICS)
-USUAL = ("bleu", "rouge-1", "rouge-lsum", *DOC_METRICS)
-"""What is computed unless named: what takes a second and needs no weights."""
+DEFAULT_METRICS = ("bleu", "rouge-1", "rouge-lsum", *DOC_METRICS)
+"""Metrics that take about a second and need no model weights."""
 FunctionKey = tuple[str, str, str, int]
 """Snapshot, path, qualified name and occurrence of a function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A metric's value for one task, and its pass@k by k; None: fewer than k samples."""
+    """A metric's value for one task, and the task's pass@k by k, None with fewer than k samples."""
 
     task: str
     repository: str
@@ -55,16 +55,16 @@ class MetricColumn:
     """One metric of one pair over the tasks of a group."""
 
     metric: str
-    pair: str  # one of :data:`PAIRS`, ``doc`` for a metric of the docs alone
-    values: Mapping[str, float]  # by task; a task that lacks one of the texts is left out
+    pair: str  # one of :data:`PAIRS`, or ``doc`` for a metric of the docs only
+    values: Mapping[str, float]  # by task, without tasks that lack one of the texts
     mean: float | None  # unweighted over repositories
     interval: Interval
-    correlations: Mapping[int, tuple[Correlation, ...]]  # with pass@k: for each k, by kind
+    correlations: Mapping[int, tuple[Correlation, ...]]  # with pass@k, of each kind, by k
 
 
 @dataclass(frozen=True, slots=True)
 class GroupMetrics:
-    """The metrics of a group; ``notes`` say what could not be computed, and why."""
+    """The metrics of a group; ``notes`` are the reasons for missing values."""
 
     run: str
     group: Group
@@ -76,31 +76,31 @@ class GroupMetrics:
 
 @dataclass
 class TaskTexts:
-    """The texts of tasks by id: function, docs that prompts showed, body, original docs; names of each snapshot."""
+    """The texts of tasks by id."""
 
     function: dict[str, str] = field(default_factory=dict)
-    docs: dict[str, str] = field(default_factory=dict)
+    docs: dict[str, str] = field(default_factory=dict)  # shown in the prompts
     body: dict[str, str] = field(default_factory=dict)
-    original: dict[str, str] = field(default_factory=dict)
-    names: dict[str, set[str]] = field(default_factory=dict)
+    original: dict[str, str] = field(default_factory=dict)  # original docs
+    names: dict[str, set[str]] = field(default_factory=dict)  # identifiers by snapshot
 
 
 def measure_run(
     reader: SessionReader,
     run_id: str,
-    metrics: Sequence[str] = USUAL,
+    metrics: Sequence[str] = DEFAULT_METRICS,
     *,
     model: Path | None = None,
     judged: Helpfulness | None = None,
 ) -> tuple[GroupMetrics, ...]:
-    """Compute metrics of every group of a regeneration run.
+    """Compute the metrics of every group of a regeneration run.
 
     ``model`` is the folder with the weights of ``codebertscore``; ``judged`` helpfulness (see :func:`docs_of`) is added
-    as columns. UsageError: no such metric; MetricUnavailable: a package or a model is missing.
+    as columns. UsageError: there is no such metric; MetricUnavailable: a package or model is missing.
     """
     for name in metrics:
         if name not in METRICS:
-            raise UsageError(f"There is no metric {name!r}; there are {', '.join(METRICS)}.")
+            raise UsageError(f"There is no metric {name!r}; choose from {', '.join(METRICS)}.")
     run = reader.run(run_id)
     if run is None or run.kind != "regenerate":
         return ()
@@ -219,7 +219,7 @@ def _of_docs(metric: str, chosen: Iterable[str], tasks: Mapping[str, TaskRow], t
 def texts_of(
     reader: SessionReader, tasks: Mapping[str, TaskRow], metrics: Sequence[str], originals: Mapping[FunctionKey, str]
 ) -> tuple[TaskTexts, tuple[str, ...]]:
-    """Return the texts of tasks, and notes on what is missing; names of repositories only if a metric needs them."""
+    """Return the texts of tasks, and notes on missing ones; identifiers are read only if a metric needs them."""
     texts = TaskTexts()
     sources: dict[str, dict[tuple[str, int], str]] = {}
     for key, task in tasks.items():
@@ -234,18 +234,18 @@ def texts_of(
         texts.function[key] = known.get((task.qualified_name, task.occurrence), "")
     notes = _known_names(reader, tasks, texts) if "truthfulness" in metrics else []
     if all(task.docs == "original" for task in tasks.values()):
-        notes.append("no doc-doc: the docs are the original ones")
+        notes.append("no doc-doc: the docs are the originals")
     elif not any(texts.original.values()):
         notes.append("no doc-doc: the session has no run with the original docs of these tasks")
     return texts, tuple(notes)
 
 
 def _known_names(reader: SessionReader, tasks: Mapping[str, TaskRow], texts: TaskTexts) -> list[str]:
-    """Fill in every name of each repository: of all its Python files and paths, else of the files that have tasks."""
+    """Add the identifiers of each repository: of all its Python files and paths, else of the files that have tasks."""
     notes: dict[str, None] = {}
     for snapshot in {task.snapshot for task in tasks.values()}:
-        whole = texts_in_cache(snapshot, lambda path: path.endswith((".py", ".pyi")))
-        if whole is None:
+        files = texts_in_cache(snapshot, lambda path: path.endswith((".py", ".pyi")))
+        if files is None:
             blobs = {task.source_blob for task in tasks.values() if task.snapshot == snapshot}
             texts.names[snapshot] = {name for blob in blobs for name in names_of(_read(reader, blob))}
             notes[
@@ -253,7 +253,7 @@ def _known_names(reader: SessionReader, tasks: Mapping[str, TaskRow], texts: Tas
             ] = None
         else:
             texts.names[snapshot] = {
-                name for path, text in whole.items() for name in (*names_of(text), *names_of(path))
+                name for path, text in files.items() for name in (*names_of(text), *names_of(path))
             }
             notes["truthfulness looks for names in all Python files of the repository"] = None
     return list(notes)

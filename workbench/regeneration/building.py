@@ -1,4 +1,4 @@
-"""Build tasks: trace a repository's suite, and keep functions whose tests distinguish a stub from the original."""
+"""Build tasks: trace a repository's suite, and select functions whose tests distinguish a stub from the original."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from workbench.sandbox.worker import is_left_out
 _NOT_SOURCES = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples", "benchmark", "benchmarks"})
 _NOT_FILES = frozenset({"setup.py", "conftest.py", "noxfile.py"})
 
-#: Number of tests of T_i that are run first with a stub: if one of them fails, T_i as a whole fails.
+#: Number of tests of T_i to run first with a stub: one failure is enough, and the rest of T_i may take long.
 _FIRST_TESTS = 3
 
 
 class BuildCache(Protocol):
-    """Stores intermediate results, so that an interrupted build continues where it stopped."""
+    """Storage of intermediate results, with which an interrupted build continues where it stopped."""
 
     def suite(self) -> Suite | None: ...
 
@@ -63,11 +63,10 @@ async def build_tasks(
 ) -> TaskSet:
     """Build the tasks of the pristine tree at ``snapshot_root``.
 
-    ``limits`` are those of one candidate; ``record`` gives the results of an interrupted build and stores those of this
-    one.
+    ``limits`` apply to one candidate; ``record`` has the results of an interrupted build and stores those of this one.
 
     Raises:
-        SuiteFailed: The repository's tests cannot be used; the message says why.
+        SuiteFailed: The repository's tests cannot be used; the message is the reason.
         SandboxError: The sandbox does not start.
     """
     limits = limits or Limits()
@@ -90,8 +89,8 @@ async def build_tasks(
         is_source = await asyncio.to_thread(
             source_rule, replace(workspace, test_paths=suite.test_paths or workspace.test_paths)
         )
-        wanted = is_published_file if rules.selection == "published" else is_source
-        sources = await asyncio.to_thread(_sources, snapshot_root, wanted)
+        is_selected = is_published_file if rules.selection == "published" else is_source
+        sources = await asyncio.to_thread(_sources, snapshot_root, is_selected)
         builder = _Builder(workers_pool, limits, suite, rules, record, on_progress, is_source)
         await builder.build(sources)
     return TaskSet(
@@ -111,7 +110,7 @@ async def build_tasks(
 
 
 class _Builder:
-    """Decides for every function whether it becomes a task; results are in the order of the files."""
+    """Decides for every function whether it becomes a task; the results are in the order of the files."""
 
     def __init__(
         self,
@@ -157,11 +156,11 @@ class _Builder:
                 self.tasks.append(decision)
             else:
                 self.dropped.append(decision)
-        left = self._total
-        self.stages = {"functions": left}
+        remaining = self._total
+        self.stages = {"functions": remaining}
         for stage in STAGES:
-            left -= sum(1 for entry in self.dropped if entry.stage == stage)
-            self.stages[stage] = left
+            remaining -= sum(1 for entry in self.dropped if entry.stage == stage)
+            self.stages[stage] = remaining
         text = f"{len(self.tasks)} tasks of {self._total} functions"
         self.on_progress(BuildProgress("done", self._total, self._total, text))
 
@@ -185,11 +184,11 @@ class _Builder:
 
     def _before_running(self, function: Function, source: bytes, trace: FunctionTrace | None) -> Dropped | None:
         if function.has_syntax_error:
-            return Dropped(function.id, "parse", "The file does not parse here.")
+            return Dropped(function.id, "parse", "The function does not parse.")
         published = self.rules.selection == "published"
         body = body_text(source, function)
         if splice(source, function, body) != source:
-            return Dropped(function.id, "parse", "Its body cannot be put back byte for byte.")
+            return Dropped(function.id, "parse", "Its body cannot be replaced without changing other bytes.")
         if not published and (
             body.strip() in ("", "pass", "...")
             or any(splice(source, function, stub) == source for stub in stubs(function))
@@ -208,15 +207,19 @@ class _Builder:
 
     async def _by_running(self, function: Function, source: bytes, trace: FunctionTrace) -> Task | Dropped:
         if self.rules.selection == "published":
-            # Its tests pass with the original in the suite, which is all that the published counts ask for.
+            # The published counts require only that the tests pass with the original in the suite.
             return self._task(function, source, trace, self._seconds(trace.tests))
         original = await self._original(function, source, trace)
         if original.verdict is not Verdict.PASSED:
             return Dropped(
-                function.id, "original", f"Alone, its tests do not pass with the original. {original.detail}"
+                function.id, "original", f"In isolation its tests do not pass with the original. {original.detail}"
             )
         for stub in stubs(function):
-            report = await self._stubbed(function, splice(source, function, stub), trace)
+            content = splice(source, function, stub)
+            first = trace.tests[:_FIRST_TESTS]
+            report = await self._test(function, content, trace, first)
+            if report.verdict is Verdict.PASSED and len(first) < len(trace.tests):
+                report = await self._test(function, content, trace, trace.tests)
             stage, why = {
                 Verdict.PASSED: ("stub", f"Its {len(trace.tests)} tests also pass with the body {stub!r}."),
                 Verdict.ERROR: ("stub", f"The stub could not be tested. {report.detail}"),
@@ -242,7 +245,7 @@ class _Builder:
             statements=trace.statements,
             covered=trace.covered,
             seconds=round(seconds, 6),
-            # What pytest has collected is not patched.
+            # Patching has no effect on a module that pytest has already collected.
             import_time=trace.import_time or in_a_test_file,
             body=body_text(source, function),
             docstring=function.docstring,
@@ -253,7 +256,7 @@ class _Builder:
         )
 
     async def _original(self, function: Function, source: bytes, trace: FunctionTrace) -> Report:
-        """Test the original body; functions with the same tests share the report, as the tree is the same.
+        """Test the original body; functions with the same tests share the report, since the tree is the same.
 
         Even a body that runs at import may be patched here, because it is replaced by itself.
         """
@@ -261,14 +264,6 @@ class _Builder:
             testing = self._test(function, source, replace(trace, import_time=False), trace.tests)
             self._originals[trace.tests] = asyncio.create_task(testing)
         return await self._originals[trace.tests]
-
-    async def _stubbed(self, function: Function, content: bytes, trace: FunctionTrace) -> Report:
-        """Test a stub with the first tests of T_i and, if they pass, with all of T_i."""
-        first = trace.tests[:_FIRST_TESTS]
-        report = await self._test(function, content, trace, first)
-        if report.verdict is Verdict.PASSED and len(first) < len(trace.tests):
-            report = await self._test(function, content, trace, trace.tests)
-        return report
 
     async def _test(self, function: Function, content: bytes, trace: FunctionTrace, tests: tuple[str, ...]) -> Report:
         seconds = min(self.limits.seconds, 10 * self._seconds(tests) + 5.0)
@@ -290,21 +285,21 @@ def _why_untested(trace: FunctionTrace | None) -> str:
     if trace is not None and trace.unstable:
         return f"No stable test executes it; {len(trace.unstable)} unstable ones do."
     if trace is not None and trace.import_time:
-        return "It runs only while modules are imported, so that it belongs to no test."
+        return "It runs only while modules are imported, so it belongs to no test."
     return "No stable test executes it."
 
 
-def _sources(root: Path, wanted: Callable[[PurePosixPath], bool]) -> dict[str, bytes]:
+def _sources(root: Path, is_selected: Callable[[PurePosixPath], bool]) -> dict[str, bytes]:
     return {
         str(relative): path.read_bytes()
         for path in sorted(root.rglob("*.py"))
         for relative in [PurePosixPath(path.relative_to(root).as_posix())]
-        if path.is_file() and not is_left_out(relative) and wanted(relative)
+        if path.is_file() and not is_left_out(relative) and is_selected(relative)
     }
 
 
 def may_be_source(path: PurePosixPath) -> bool:
-    """Return whether a file may hold tasks, by its name alone."""
+    """Return whether a file may contain tasks, judged by its name only."""
     return not (
         _NOT_SOURCES.intersection(path.parts[:-1])
         or path.name in _NOT_FILES
@@ -314,7 +309,7 @@ def may_be_source(path: PurePosixPath) -> bool:
 
 
 def source_rule(workspace: Workspace) -> Callable[[PurePosixPath], bool]:
-    """Return a predicate for the project's own files: no tests, documentation or examples."""
+    """Return a predicate for the project's source files, which excludes tests, documentation and examples."""
     is_test = is_test_file(workspace.root, workspace.import_roots, workspace.own_modules)
 
     def is_source(path: PurePosixPath) -> bool:
@@ -330,9 +325,9 @@ class FunctionTrace:
     tests: tuple[str, ...]  # T_i: stable tests that execute at least one line of the body
     unstable: tuple[str, ...]  # quarantined tests that execute it
     statements: int  # executable lines of the body, including nested functions
-    covered: int  # of these, by T_i
+    covered: int  # statements that T_i executes
     branches: int
-    branches_covered: int  # by T_i
+    branches_covered: int  # branches that T_i takes
     import_time: bool  # the body also runs while modules are imported or tests collected
 
     @property
@@ -346,20 +341,20 @@ def trace_functions(
     """Return the trace of each function of one file, by function id.
 
     A line belongs to the innermost function around it; a nested function's statements and branches also count for the
-    outer one, whose body contains them. With ``published`` any line reaches a function, its header and nested functions
-    included.
+    outer one, whose body contains them. With ``published``, any executed line between the function's header and its end
+    counts, including those of nested functions.
     """
     recorded = suite.trace.get("files", {}).get(path)
     if recorded is None:
         return {}
     contexts = suite.trace["contexts"]
-    # A set of tests is represented as an integer whose bit n stands for the n-th context.
-    place = {name: number for number, name in enumerate(contexts)}
+    # A set of tests is an integer whose bit n stands for the n-th context; "" is the context outside of tests.
+    bits = {name: number for number, name in enumerate(contexts)}
     masks = [int(mask, 16) for mask in suite.trace["masks"]]
     lines = {int(line): masks[number] for line, number in recorded["lines"].items()}
-    nobody = 1 << place[""] if "" in place else 0
-    stable = sum(1 << place[test] for test in suite.stable if test in place)
-    unstable = sum(1 << place[test] for test in suite.unstable if test in place)
+    no_test = 1 << bits[""] if "" in bits else 0
+    stable = sum(1 << bits[test] for test in suite.stable if test in bits)
+    unstable = sum(1 << bits[test] for test in suite.unstable if test in bits)
     statements = set(recorded["statements"])
     bodies = {function.id: _body_lines(function, source) for function in functions}
     # Coverage reports two exits for a one-line definition: past it, and out of its body.
@@ -375,24 +370,26 @@ def trace_functions(
                 and other.span.end <= function.body.end
             ):
                 inner |= bodies[other.id]
-        by = 0
+        executed_by = 0
         import_time = False
         for line in body - inner:
-            # A body on its header's line shares the line that runs at import, so that says nothing about the body.
-            import_time |= bool(lines.get(line, 0) & nobody) and line > _line(source, function.header.end)
-            by |= lines.get(line, 0)
+            # A body on the header's line shares that line, which runs at import even if the body does not.
+            import_time |= bool(lines.get(line, 0) & no_test) and line > _line(source, function.header.end)
+            executed_by |= lines.get(line, 0)
         around = [other for other in functions if other.body.start <= function.span.start < other.body.end]
-        # Functions that an enclosing function created at import already contain the original code.
-        import_time |= any(lines.get(line, 0) & nobody for other in around for line in bodies[other.id])
+        # A function created at import by an enclosing function already has the original code.
+        import_time |= any(lines.get(line, 0) & no_test for other in around for line in bodies[other.id])
         if published:
             for line in range(function.start_line, function.end_line + 1):
-                by |= lines.get(line, 0)
-        tests = by & stable
+                executed_by |= lines.get(line, 0)
+        tests = executed_by & stable
         own = body & statements
         branches = [number for start, _, number in recorded["branches"] if start in own - inline]
         traces[function.id] = FunctionTrace(
-            tests=tuple(test for test in suite.stable if tests >> place.get(test, len(contexts)) & 1),
-            unstable=tuple(test for test in suite.unstable if (by & unstable) >> place.get(test, len(contexts)) & 1),
+            tests=tuple(test for test in suite.stable if tests >> bits.get(test, len(contexts)) & 1),
+            unstable=tuple(
+                test for test in suite.unstable if (executed_by & unstable) >> bits.get(test, len(contexts)) & 1
+            ),
             statements=len(own),
             covered=sum(1 for line in own if lines.get(line, 0) & tests),
             branches=len(branches),

@@ -1,4 +1,4 @@
-"""Write and read a dataset of tasks, a folder of files with the columns of RealCode and repotest; see ``docs/reference/dataset.md``."""
+"""Write and read datasets of tasks with the columns of RealCode and repotest; see ``docs/reference/dataset.md``."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def _column(kind: str, meaning: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class DatasetRow:
-    """One task: the file around the body, the body, its tests, and where they run.
+    """One task: the file around the body, the body, its tests, and their environment.
 
     ``left_context + gt + right_context`` is the whole file. Columns up to ``test_command`` have RealCode's names.
     """
 
-    id: int = _column("int", "running number in this file, from 0")
+    id: int = _column("int", "row number in this file, from 0")
     repo: str = _column("str", "owner/name, or the name of the case or project")
-    base_commit: str = _column("str", "commit of a git source, else the digest of the content that was fetched")
+    base_commit: str = _column("str", "commit of a git source, else the digest of the fetched content")
     fn: str = _column("str", "path of the file, relative to the repository")
     path_from_root: str = _column("str", "the same, under the name of RealCode's first rows")
     intent: str = _column("str", "name of the function, followed by [function]")
@@ -53,37 +53,35 @@ class DatasetRow:
     )
     image_name: str = _column("str", "Docker image of the Python version in which the tests ran here")
     build_command: str = _column(
-        "str", "installs the exact packages that were there, and pytest-json-report for repotest"
+        "str", "installs the exact packages of the environment, and pytest-json-report for repotest"
     )
     test_command: str = _column("str", "runs the test files of T_i from the repository's root, as repotest expects")
     schema_version: int = _column("int", "version of these columns")
     task_id: str = _column("str", "path::qualified name, with #n from the second definition of the name on")
-    source: str = _column("str", "what was fetched: NAME==VERSION, a git URL@revision, a folder, a case")
+    source: str = _column("str", "the fetched source: NAME==VERSION, a git URL@revision, a folder, a case")
     snapshot: str = _column("str", "digest of the repository's content, 64 hexadecimal digits")
     source_sha256: str = _column("str", "digest of the file, 64 hexadecimal digits")
     encoding: str = _column("str", "encoding of the file; left_context + gt + right_context encoded is the file")
     qualified_name: str = _column("str", "Python's __qualname__")
-    occurrence: int = _column("int", "which definition of that name in the file, from 1")
+    occurrence: int = _column("int", "position among the file's definitions of that name, from 1")
     kind: str = _column("str", "function, method or nested")
     signature: str = _column("str", "the header as one line")
     start_line: int = _column("int", "line of def, from 1")
     end_line: int = _column("int", "last line of the body")
-    body: str = _column(
-        "str", "the original body exactly as the workbench replaces it: from the end of the docstring on"
-    )
+    body: str = _column("str", "the original body exactly as the workbench replaces it, from the end of the docstring")
     statements: int = _column("int", "executable lines of the body, nested functions included")
-    statements_covered: int = _column("int", "how many of them T_i executes")
+    statements_covered: int = _column("int", "statements that T_i executes")
     coverage: float = _column("float", "statements_covered / statements, 0 to 1")
-    branches: int = _column("int", "ways out of the body's lines that have several (an if has two)")
-    branches_covered: int = _column("int", "how many of them T_i takes")
+    branches: int = _column("int", "exits of the body's lines that have several (an if has two)")
+    branches_covered: int = _column("int", "branches that T_i takes")
     branch_coverage: float | None = _column("float?", "branches_covered / branches, 0 to 1; null without branches")
-    seconds: float = _column("float", "what T_i takes with the original, setup and teardown included")
+    seconds: float = _column("float", "duration of T_i with the original, setup and teardown included")
     import_time: bool = _column("bool", "whether the body also runs while modules are imported or tests collected")
     unstable_tests: tuple[str, ...] = _column("list[str]", "quarantined tests that execute the function; not in T_i")
     python: str = _column("str", "version of the interpreter")
     environment: str = _column("str", "digest of the environment, 64 hexadecimal digits")
     sandbox: str = _column("str", "bubblewrap, docker or process")
-    stub: str = _column("str", "version of the stubs that its tests tell from the original")
+    stub: str = _column("str", "version of the stubs with which its tests fail")
 
     def to_json(self) -> dict[str, Any]:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -97,7 +95,7 @@ class DatasetRow:
         return Task(**{each.name: getattr(self, _COLUMNS_OF_TASK.get(each.name, each.name)) for each in fields(Task)})
 
 
-#: The columns that are called otherwise than what of a task they hold.
+#: Columns whose names differ from the field of `Task`.
 _COLUMNS_OF_TASK = {
     "id": "task_id", "path": "fn", "tests": "PASS_TO_PASS", "covered": "statements_covered", "docstring": "doc",
     "unstable": "unstable_tests",
@@ -105,13 +103,13 @@ _COLUMNS_OF_TASK = {
 
 
 def columns() -> tuple[tuple[str, str, str], ...]:
-    """Return (name, kind, meaning) of every column; ``?`` after a kind means that it may be null."""
+    """Return (name, kind, meaning) of every column; a kind with ``?`` may be null."""
     return tuple((each.name, each.metadata["kind"], each.metadata["meaning"]) for each in fields(DatasetRow))
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the tasks of one repository come from."""
+    """The origin of the tasks of one repository."""
 
     repo: str  # ``owner/name`` or a name
     source: str  # what was fetched
@@ -126,13 +124,13 @@ def numbered(rows: Sequence[DatasetRow]) -> tuple[DatasetRow, ...]:
 
 
 def repository_name(name: str, source: str) -> str:
-    """Return ``owner/name`` for a repository on GitHub or with such a name, else the name."""
+    """Return ``owner/name`` for a repository on GitHub, else ``name``."""
     found = re.search(r"github\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)?(?:@.*)?/?$", source)
     return found[1] if found else name
 
 
 def make_rows(origin: Origin, built: TaskSet) -> list[DatasetRow]:
-    """Return a row for every task, numbered from 0. WorkbenchError: the tasks were built from other files."""
+    """Return a row for every task, numbered from 0. WorkbenchError: a file has changed since the build."""
     rows: list[DatasetRow] = []
     python = _python(origin.environment)
     build = " ".join(["pip install", *origin.environment.installed, "pytest-json-report"])
@@ -171,7 +169,7 @@ def make_rows(origin: Origin, built: TaskSet) -> list[DatasetRow]:
 
 
 def _parts(source: bytes, function: Function) -> tuple[bytes, bytes, bytes]:
-    """Split the file around the body; a line end belongs to the line that it ends, as in RealCode's rows."""
+    """Split the file before and after the body at line starts, as in RealCode's rows."""
     start, end = function.body
     blank = re.match(rb"[ \t\f]*(?:\r\n|\r|\n)", source[start:end])
     start += blank.end() if blank else 0
@@ -213,7 +211,7 @@ class Dataset:
     """A dataset as returned by :func:`read_dataset`."""
 
     rows: tuple[DatasetRow, ...]
-    summary: Mapping[str, Any] = field(default_factory=dict)  # counts per stage by repository; empty if it is not there
+    summary: Mapping[str, Any] = field(default_factory=dict)  # counts per stage by repository; empty if missing
 
     @property
     def repositories(self) -> tuple[str, ...]:
@@ -225,7 +223,7 @@ def parse_formats(text: str) -> tuple[str, ...]:
     formats = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
-        raise UsageError(f"--formats takes {' and '.join(FORMATS)}, separated by a comma, not {text!r}.")
+        raise UsageError(f"--formats takes {' and '.join(FORMATS)}, separated by commas, not {text!r}.")
     if "parquet" in formats:
         _pyarrow()
     return formats
@@ -269,7 +267,7 @@ def read_dataset(path: Path | str) -> Dataset:
     if path.is_dir():
         found = [path / f"{_NAME}.{name}" for name in FORMATS if (path / f"{_NAME}.{name}").is_file()]
         if not found:
-            raise BadDataset(f"{path} holds no dataset: there is neither {_NAME}.jsonl nor {_NAME}.parquet in it.")
+            raise BadDataset(f"{path} is not a dataset: it contains neither {_NAME}.jsonl nor {_NAME}.parquet.")
         file = found[0]
     elif not path.exists():
         raise BadDataset(f"There is no dataset {shown(path)}.")
@@ -286,7 +284,7 @@ def read_dataset(path: Path | str) -> Dataset:
 
 
 def _is_summary(data: Any) -> bool:
-    """Return whether a file is a summary written by a build, with counts for each repository."""
+    """Whether a file is a summary written by a build, with counts for each repository."""
     entries = data.get("repositories", []) if isinstance(data, dict) else None
     return isinstance(entries, list) and all(
         isinstance(entry, dict)
@@ -306,7 +304,7 @@ def _row(file: Path, number: int, values: Any) -> DatasetRow:
     except BadDataset:
         raise
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as problem:
-        raise BadDataset(f"{file}, row {number}: it is no row of a dataset of tasks ({problem}).") from None
+        raise BadDataset(f"{file}, row {number}: this is not a row of a dataset of tasks ({problem}).") from None
 
 
 def _write_json_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
@@ -329,9 +327,9 @@ def _read_lines(path: Path) -> list[Any]:
                 except UnicodeDecodeError:
                     raise
                 except ValueError:
-                    raise BadDataset(f"{shown(path)}, line {number}: it is not JSON.") from None
+                    raise BadDataset(f"{shown(path)}, line {number}: this is not JSON.") from None
     except UnicodeDecodeError:
-        raise BadDataset(f"{shown(path)} is no dataset of tasks: it is not text in UTF-8.") from None
+        raise BadDataset(f"{shown(path)} is not a dataset of tasks: it is not text in UTF-8.") from None
     return found
 
 
@@ -360,7 +358,7 @@ def _read_parquet(path: Path) -> list[Any]:
     try:
         return list(parquet.read_table(path).to_pylist())
     except (pyarrow.ArrowException, OSError) as problem:
-        raise BadDataset(f"{path} is no Parquet file: {str(problem).splitlines()[0]}") from None
+        raise BadDataset(f"{path} is not a Parquet file: {str(problem).splitlines()[0]}") from None
 
 
 def _storable(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -377,5 +375,5 @@ def _pyarrow() -> tuple[Any, Any]:
     except ImportError:
         raise ParquetMissing(
             "Parquet files need pyarrow, which is not installed: pip install 'docs-workbench[dataset]', "
-            "or leave them out with --formats jsonl."
+            "or write only JSON Lines with --formats jsonl."
         ) from None

@@ -1,8 +1,8 @@
-"""Read what a project declares about itself from its files, without running any of them.
+"""Read a project's metadata and requirements from its files without running any of them.
 
-Requirements come from ``pyproject.toml``, else the ``PKG-INFO`` of a source distribution, ``setup.cfg``, literals in
-``setup.py``, ``requirements.txt``; those of tests from extras and dependency groups for tests, ``tox.ini``, requirement
-files for tests, and only if there are none of these from those for development.
+Requirements come from the first of ``pyproject.toml``, the ``PKG-INFO`` of a source distribution, ``setup.cfg``, literals
+in ``setup.py``, and ``requirements.txt``. Test requirements come from extras, dependency groups and requirement files for
+tests and from ``tox.ini``; those for development are used only if there are none.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ class Declarations:
     version: str = "0"  # "0" if none can be read
     requirements: tuple[str, ...] = ()  # at run time
     extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)  # by optional feature
-    test_requirements: tuple[str, ...] = ()  # probable ones
+    test_requirements: tuple[str, ...] = ()  # probably needed by the tests
     scripts: Mapping[str, str] = field(default_factory=dict, hash=False)  # console scripts: name → ``module:function``
     entry_points: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)  # group → name → object
-    python: str = ""  # the versions of Python that it takes, as declared
+    python: str = ""  # supported versions of Python, as declared
     licence: str = ""  # as ``pyproject.toml`` declares it
-    read: tuple[str, ...] = ()  # the files that this was read from
+    read: tuple[str, ...] = ()  # names of the files that were read
 
 
 class _Files:
-    """What the files of a project hold, read once; ``read`` names them."""
+    """The parsed files of a project; ``read`` has their names."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -72,8 +72,8 @@ class _Files:
         self.tools = _table(self.pyproject.get("tool"))
         self.poetry = _table(self.tools.get("poetry"))
 
-    def stated(self, name: str) -> Any:
-        """Return a field of the metadata that all formats have, such as the name."""
+    def field(self, name: str) -> Any:
+        """Return a metadata field that all formats have, such as the name."""
         return self.project.get(name) or self.poetry.get(name) or (self.info and self.info.get(name.capitalize()))
 
 
@@ -87,12 +87,12 @@ def declarations(root: Path) -> Declarations:
     poetry = _table(files.poetry.get("scripts"))
     scripts |= {str(key): str(value) for key, value in poetry.items() if isinstance(value, str)}
     scripts |= entries.pop("console_scripts", {})
-    name = files.stated("name") or _option(files.config, "metadata", "name") or files.setup.get("name")
+    name = files.field("name") or _option(files.config, "metadata", "name") or files.setup.get("name")
     licence = files.project.get("license")
-    of_poetry = _table(files.poetry.get("dependencies")).get("python")
+    poetry_python = _table(files.poetry.get("dependencies")).get("python")
     python = (
         files.project.get("requires-python")
-        or (isinstance(of_poetry, str) and re.sub(r"^[\^~]\s*", ">=", of_poetry))
+        or (isinstance(poetry_python, str) and re.sub(r"^[\^~]\s*", ">=", poetry_python))
         or _option(files.config, "options", "python_requires")
         or files.setup.get("python_requires")
         or (files.info and files.info.get("Requires-Python"))
@@ -137,8 +137,8 @@ def _requirements(files: _Files) -> tuple[tuple[str, ...], dict[str, tuple[str, 
         extras = {name: _strings(value) for name, value in _table(poetry.get("extras")).items()}
         return _poetry(_table(poetry["dependencies"])), extras
     dynamic = _table(_table(files.tools.get("setuptools")).get("dynamic"))
-    if stated := _table(dynamic.get("dependencies")).get("file", ()):
-        names = (stated,) if isinstance(stated, str) else tuple(stated)
+    if file := _table(dynamic.get("dependencies")).get("file", ()):
+        names = (file,) if isinstance(file, str) else tuple(file)
         return tuple(line for name in names for line in requirements_file(root, str(name))), extras
     if files.info is not None and files.info.get_all("Requires-Dist"):
         return _requires_dist(files.info.get_all("Requires-Dist"), extras)
@@ -169,9 +169,9 @@ def _test_requirements(files: _Files, extras: Mapping[str, tuple[str, ...]]) -> 
         return found
 
     def of_files(names: Iterable[str]) -> list[str]:
-        there = [name for name in names if (files.root / name).is_file()]
-        files.read += there
-        return [line for name in there for line in requirements_file(files.root, name)]
+        existing = [name for name in names if (files.root / name).is_file()]
+        files.read += existing
+        return [line for name in existing for line in requirements_file(files.root, name)]
 
     found = named(_TEST_NAMES)
     found += _strings(files.setup.get("tests_require", ()) or ())
@@ -224,17 +224,17 @@ def _group(groups: Mapping[str, Any], name: str, depth: int = 0) -> list[str]:
 def _requires_dist(
     lines: list[str], extras: dict[str, tuple[str, ...]]
 ) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
-    needed: list[str] = []
+    requirements: list[str] = []
     for line in lines:
         match = re.search(r"""extra\s*==\s*['"]([^'"]+)['"]""", line)
         if match is None:
-            needed.append(line)
+            requirements.append(line)
             continue
         requirement, _, marker = line.partition(";")
         rest = re.sub(r"""\(?\s*(?:and\s+)?extra\s*==\s*['"][^'"]+['"]\s*\)?""", "", marker).strip()
         rest = re.sub(r"\s+and\s*$", "", rest)
         extras[match[1]] = (*extras.get(match[1], ()), requirement.strip() + (f"; {rest}" if rest else ""))
-    return tuple(needed), extras
+    return tuple(requirements), extras
 
 
 def _poetry(table: Mapping[str, Any]) -> tuple[str, ...]:
@@ -243,19 +243,19 @@ def _poetry(table: Mapping[str, Any]) -> tuple[str, ...]:
         if name == "python" or (isinstance(value, dict) and value.get("optional")):
             continue
         version = value if isinstance(value, str) else str(_table(value).get("version", "*"))
-        # A caret or tilde also sets an upper bound; without the lock file, only the lower bound is known to work.
+        # A caret or tilde also sets an upper bound. Without the lock file, newer versions are the better guess.
         version = re.sub(r"[\^~]\s*=?\s*", ">=", version)
         found.append(name if version == "*" else f"{name}{version if version[0] in '<>=!' else '==' + version}")
     return tuple(found)
 
 
 def _version(files: _Files) -> str:
-    stated = files.stated("version") or files.setup.get("version")
-    if isinstance(stated, str) and stated:
-        return stated
-    written = _option(files.config, "metadata", "version") or ""
-    if re.match(r"\d", written):
-        return written
+    version = files.field("version") or files.setup.get("version")
+    if isinstance(version, str) and version:
+        return version
+    option = _option(files.config, "metadata", "version") or ""
+    if re.match(r"\d", option):
+        return option
     for pattern in ("*.py", "*/__init__.py", "*/_version.py", "*/version.py", "*/__version__.py", "src/*/*.py"):
         for path in sorted(files.root.glob(pattern)):
             with contextlib.suppress(OSError):
@@ -267,7 +267,7 @@ def _version(files: _Files) -> str:
 
 
 def _setup_py(path: Path, read: list[str]) -> dict[str, Any]:
-    """Return the keyword arguments of ``setup(…)`` that are literals or variables with a literal value, else None."""
+    """Return the keyword arguments of ``setup(…)``; those that are no literals or variables with one are None."""
     try:
         module = python_syntax.parse(path.read_bytes())
     except (OSError, *python_syntax.UNREADABLE):
@@ -301,8 +301,8 @@ def _setup_py(path: Path, read: list[str]) -> dict[str, Any]:
     return found
 
 
-def _setup_entry_points(stated: Any, config: configparser.ConfigParser) -> dict[str, dict[str, str]]:
-    groups: dict[str, Any] = dict(stated) if isinstance(stated, dict) else {}
+def _setup_entry_points(argument: Any, config: configparser.ConfigParser) -> dict[str, dict[str, str]]:
+    groups: dict[str, Any] = dict(argument) if isinstance(argument, dict) else {}
     if config.has_section("options.entry_points"):
         groups |= {group: _lines(text) for group, text in config["options.entry_points"].items()}
     found = {}

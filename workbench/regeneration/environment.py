@@ -1,11 +1,11 @@
 """Build the environment in which a repository's tests run: its dependencies, pytest and coverage, not the project.
 
 An installed copy of the project would contain the original bodies, and tests might import it. The project is imported
-from the tree instead; where it must look installed (``importlib.metadata``, plugins, console scripts), a ``.dist-info``
-folder without code is provided.
+from the tree instead; a ``.dist-info`` folder without code makes it look installed for ``importlib.metadata``, plugins
+and console scripts.
 
-Environments are cached by their inputs, built in place under a lock, and complete once ``complete.json`` is written;
-they cannot be renamed into place, because a virtual environment's scripts contain its path.
+Environments are cached by their inputs, built in place under a lock, and complete once ``complete.json`` is written.
+They cannot be renamed into place, because the scripts of a virtual environment contain its path.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from workbench.regeneration.project_layout import (
 from workbench.repository.sources import reason
 from workbench.sandbox import Workspace
 
-#: Incremented whenever environments are built differently, so that older ones are built again.
+#: Incremented whenever environments are built differently, so that older ones are rebuilt.
 _FORMAT = 2
 
 #: Modules that tests often import without the project declaring them, with the distribution that provides each.
@@ -60,7 +60,7 @@ class EnvironmentFailed(WorkbenchError):
 
 
 class DiskFull(EnvironmentFailed):
-    """The disk is full, so that trying another installer would not help."""
+    """The disk is full, so another installer would fail as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +84,11 @@ async def build_environment(
     on_progress: Callable[[str], None] = lambda line: None,
     seconds: float = 900.0,
 ) -> Environment:
-    """Build the environment of the repository at ``root``, or take it from the cache.
+    """Return the environment of the repository at ``root``, building it unless it is cached.
 
     ``install`` and ``test`` are the ``pip install …`` and ``pytest …`` commands of ``case.toml``; without ``install``
-    the project's own declarations count. ``seconds`` limit the installation. EnvironmentFailed: the installer failed or
-    timed out, a command is not supported, or the disk is full.
+    the project's own declarations are used. ``seconds`` is the time limit of the installation. EnvironmentFailed: the
+    installer failed or timed out, a command is not supported, or the disk is full.
     """
     try:
         return await _environment(root, install, test, on_progress, seconds)
@@ -97,7 +97,7 @@ async def build_environment(
         if says_full(error):
             raise _disk_full(folder) from None
         raise EnvironmentFailed(
-            f"The folder {folder} for environments cannot be written: {reason(error)}; mend that, or set "
+            f"The folder {folder} for environments cannot be written: {reason(error)}; fix that, or set "
             "WORKBENCH_CACHE_DIR to another folder."
         ) from None
 
@@ -151,7 +151,7 @@ async def _environment(
 
 
 def installed_in(digest: str) -> tuple[str, ...]:
-    """Return what is installed in the environment with this digest; () if it was not built on this machine."""
+    """Return ``name==version`` of the packages in an environment; () if it was not built on this machine."""
     record = completed(paths.cache_dir() / "environments" / digest[:24])
     return tuple(record["installed"]) if record is not None else ()
 
@@ -171,7 +171,7 @@ def _from_commands(root: Path, declared: Declarations, commands: Sequence[str]) 
                 pass
             case _:
                 raise EnvironmentFailed(
-                    f"The install command {command!r} is not understood; write it as 'pip install …'."
+                    f"The install command {command!r} is not supported; write it as 'pip install …'."
                 )
         arguments = iter(rest)
         for word in arguments:
@@ -189,7 +189,7 @@ def _from_commands(root: Path, declared: Declarations, commands: Sequence[str]) 
 
 
 def _without_self(requirements: Sequence[str], declared: Declarations) -> tuple[str, ...]:
-    """Replace the project's own name by its requirements, so that no copy of the project is installed."""
+    """Remove the project itself, replacing its extras by their requirements, and development tools."""
     found: list[str] = []
     for line in requirements:
         match = re.match(r"\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?", line)
@@ -214,36 +214,36 @@ async def _build(
     base = str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}")
     base = base if os.path.exists(base) else sys.executable  # noqa: ASYNC240, PTH110 - one look at a local file
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-    ways = [([base, "-m", "venv", str(folder)], pip)]
+    commands = [([base, "-m", "venv", str(folder)], pip)]
     if uv := uv_program():
-        by_uv = [uv, "pip", "install", "--quiet", "--python", str(python)]
-        ways.insert(0, ([uv, "venv", "--quiet", "--python", base, str(folder)], by_uv))
-    for make, installer in ways:
+        uv_pip = [uv, "pip", "install", "--quiet", "--python", str(python)]
+        commands.insert(0, ([uv, "venv", "--quiet", "--python", base, str(folder)], uv_pip))
+    for create, installer in commands:
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            await run_installer(make, failure)
+            await run_installer(create, failure)
             await run_installer([*installer, *requirements], failure)
             break
         except EnvironmentFailed as failed:
-            # Pip reads more configuration than uv (indexes, folders with wheels).
+            # Pip may succeed where uv fails: it reads more configuration (indexes, folders with wheels).
             if installer is pip or isinstance(failed, DiskFull):
                 raise
     _, modules = _contents(folder)
-    wanted = sorted({_WELL_KNOWN[name] for name in missing_modules(root, own, modules) if name in _WELL_KNOWN})
-    wanted = [name for name in wanted if canonicalize_name(name) != canonicalize_name(declared.name)]
-    if wanted:
-        on_progress(f"installing what the tests import: {', '.join(wanted)}")
+    undeclared = sorted({_WELL_KNOWN[name] for name in missing_modules(root, own, modules) if name in _WELL_KNOWN})
+    undeclared = [name for name in undeclared if canonicalize_name(name) != canonicalize_name(declared.name)]
+    if undeclared:
+        on_progress(f"installing undeclared imports of the tests: {', '.join(undeclared)}")
         try:
-            await run_installer([*installer, *wanted], failure)
+            await run_installer([*installer, *undeclared], failure)
         except DiskFull:
             raise
         except EnvironmentFailed:
-            pass  # without them some tests cannot be imported, which is reported later
+            pass  # some tests then cannot be imported, which the suite reports
     if declared.name:
-        if canonicalize_name(declared.name) in _beneath_pytest(site_packages(folder)):
+        if canonicalize_name(declared.name) in _dependencies_of_pytest(site_packages(folder)):
             raise EnvironmentFailed(
-                f"The functions of {declared.name} cannot be judged by its tests: pytest itself imports it, and a function "
-                "that fails would end pytest before any test."
+                f"The functions of {declared.name} cannot be tested: pytest itself depends on it, and a broken function "
+                "would crash pytest before any test."
             )
         _remove_copy(folder, declared.name)
     on_progress("compiling the environment")
@@ -255,9 +255,9 @@ async def _build(
 
 
 async def run_installer(command: Sequence[str], failure: str = "", why: Callable[[str], str] = last_words) -> None:
-    """Run an installer's command; ``failure`` begins the message where it fails, without one that does not matter.
+    """Run an installer's command; ``why`` extracts the reason for a failure from its output.
 
-    ``why`` finds the reason in its output.
+    ``failure`` is the beginning of the message of EnvironmentFailed; without it a failure is ignored.
     """
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("VIRTUAL_ENV", "PYTHON"))}
     process = await asyncio.create_subprocess_exec(
@@ -275,15 +275,15 @@ async def run_installer(command: Sequence[str], failure: str = "", why: Callable
         await process.wait()
         raise
     if process.returncode and failure:
-        printed = output.decode("utf-8", "replace")
-        silent = "ensurepip" in printed  # ensurepip does not print why it failed
-        if says_full(printed) or (silent and any(is_full(folder) for folder in _written())):
-            raise _disk_full(full_folder(_written()))
-        reason = why(printed) or f"{Path(command[0]).name} ended with status {process.returncode}"
-        raise EnvironmentFailed(f"{failure}: {reason}.")
+        text = output.decode("utf-8", "replace")
+        silent = "ensurepip" in text  # ensurepip does not print why it failed
+        if says_full(text) or (silent and any(is_full(folder) for folder in _written_folders())):
+            raise _disk_full(full_folder(_written_folders()))
+        cause = why(text) or f"{Path(command[0]).name} exited with status {process.returncode}"
+        raise EnvironmentFailed(f"{failure}: {cause}.")
 
 
-def _written() -> tuple[Path, ...]:
+def _written_folders() -> tuple[Path, ...]:
     """Return the folders that an installation writes to: our own, the temporary folder, and the installers' caches."""
     caches = os.environ.get("UV_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME"), str(Path.home() / ".cache")
     return (
@@ -295,8 +295,8 @@ def _written() -> tuple[Path, ...]:
 
 def _disk_full(folder: Path) -> DiskFull:
     return DiskFull(
-        f"The disk is full: there is no room in {folder} for the environment in which tests run; free some space"
-        + (" or set WORKBENCH_CACHE_DIR to another folder." if folder == _written()[0] else ".")
+        f"The disk is full: there is no room in {folder} for the test environment; free some space"
+        + (" or set WORKBENCH_CACHE_DIR to another folder." if folder == _written_folders()[0] else ".")
     )
 
 
@@ -311,25 +311,25 @@ def _contents(folder: Path) -> tuple[list[str], list[str]]:
     return installed, sorted(modules)
 
 
-def _beneath_pytest(site: Path) -> frozenset[str]:
-    """Return the plain names of what pytest is built on, itself included, as installed in ``site``."""
-    found: dict[str, tuple[str, ...]] = {}
+def _dependencies_of_pytest(site: Path) -> frozenset[str]:
+    """Return the canonical names of pytest and its transitive dependencies as installed in ``site``."""
+    requirements: dict[str, tuple[str, ...]] = {}
     for one in importlib.metadata.distributions(path=[str(site)]):
-        needed = (line for line in one.requires or () if "extra ==" not in line)
-        found[canonicalize_name(one.name)] = tuple(
-            canonicalize_name(match[0]) for line in needed if (match := re.match(r"[\w.-]+", line))
+        required = (line for line in one.requires or () if "extra ==" not in line)
+        requirements[canonicalize_name(one.name)] = tuple(
+            canonicalize_name(match[0]) for line in required if (match := re.match(r"[\w.-]+", line))
         )
-    beneath, todo = set(), ["pytest"]
-    while todo:
-        name = todo.pop()
-        if name in found and name not in beneath:
-            beneath.add(name)
-            todo += found[name]
-    return frozenset(beneath)
+    found, pending = set(), ["pytest"]
+    while pending:
+        name = pending.pop()
+        if name in requirements and name not in found:
+            found.add(name)
+            pending += requirements[name]
+    return frozenset(found)
 
 
 def _remove_copy(folder: Path, name: str) -> None:
-    """Remove the project's own distribution, in case a dependency has installed it."""
+    """Remove the project's own distribution, which a dependency may have installed."""
     site = site_packages(folder)
     for info in site.glob("*.dist-info"):
         if canonicalize_name(info.name.removesuffix(".dist-info").rpartition("-")[0]) != canonicalize_name(name):
@@ -339,21 +339,18 @@ def _remove_copy(folder: Path, name: str) -> None:
                 target = (site / line.rsplit(",", 2)[0].strip('"')).resolve()
                 if target.is_relative_to(folder.resolve()):
                     target.unlink(missing_ok=True)
-                    _remove_emptied(target.parent, site.resolve())
+                    # A folder with only bytecode left could still be imported, as a namespace package.
+                    parent, stop = target.parent, site.resolve()
+                    while parent != stop and parent.is_relative_to(stop) and parent.is_dir():
+                        if any(entry.name != "__pycache__" for entry in parent.iterdir()):
+                            break
+                        shutil.rmtree(parent, ignore_errors=True)
+                        parent = parent.parent
         shutil.rmtree(info, ignore_errors=True)
 
 
-def _remove_emptied(folder: Path, stop: Path) -> None:
-    """Remove a package's folders that contain only bytecode, because an empty folder could still be imported."""
-    while folder != stop and folder.is_relative_to(stop) and folder.is_dir():
-        if any(entry.name != "__pycache__" for entry in folder.iterdir()):
-            return
-        shutil.rmtree(folder, ignore_errors=True)
-        folder = folder.parent
-
-
 def _metadata(declared: Declarations, python: Path) -> tuple[tuple[str, str], ...]:
-    """Return the files that make the project look installed: metadata, entry points and console scripts, no code."""
+    """Return the files that make the project look installed: metadata, entry points and console scripts without code."""
     if not declared.name:
         return ()
     folder = f"{re.sub(r'[-_.]+', '_', declared.name)}-{declared.version}.dist-info"
@@ -381,7 +378,7 @@ def _test_arguments(root: Path, commands: Sequence[str]) -> tuple[tuple[str, ...
             words = shlex.split(command)
         except ValueError as error:
             raise EnvironmentFailed(
-                f"The test command {command!r} is not understood ({error}); write it as 'pytest …'."
+                f"The test command {command!r} is not valid ({error}); write it as 'pytest …'."
             ) from None
         for index, word in enumerate(words):
             if word in ("pytest", "py.test"):
@@ -416,13 +413,13 @@ def uv_program() -> str | None:
 
 @contextlib.asynccontextmanager
 async def locked(path: Path) -> AsyncIterator[None]:
-    """Hold an exclusive lock on a file; a cancelled wait gives it back."""
+    """Hold an exclusive lock on a file."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         await asyncio.to_thread(fcntl.flock, descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(descriptor)
+        os.close(descriptor)  # releases the lock, also one that a cancelled wait obtains later
 
 
 def _title(declared: Declarations, root: Path) -> str:

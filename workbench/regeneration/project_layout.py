@@ -49,9 +49,8 @@ _NEVER_PRELOAD = frozenset([
 
 def import_roots(root: Path) -> tuple[str, ...]:
     """Return the folders, relative to ``root``, from which the project's modules are imported."""
-    stated = _stated_roots(root)
-    if stated:
-        return stated
+    if declared := _declared_roots(root):
+        return declared
     source = root / "src"
     has_modules = any(source.glob("*.py")) or any(source.glob("*/*.py"))
     if source.is_dir() and not (source / "__init__.py").exists() and has_modules:
@@ -62,9 +61,9 @@ def import_roots(root: Path) -> tuple[str, ...]:
 
 
 def own_modules(root: Path, roots: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the project's own top-level modules, with the parts of namespace packages listed separately.
+    """Return the names of the project's own top-level modules, with the portions of namespace packages listed separately.
 
-    A folder that holds only packages and has no ``__init__.py`` is a namespace that other distributions may share (PEP
+    A folder that contains only packages and no ``__init__.py`` is a namespace that other distributions may share (PEP
     420), so ``dissect/esedb`` counts as ``dissect.esedb``: ``dissect.cstruct`` belongs to another project.
     """
     names = set()
@@ -78,19 +77,19 @@ def own_modules(root: Path, roots: Sequence[str]) -> tuple[str, ...]:
                 and path.name not in _NOT_PACKAGES
                 and any(path.rglob("*.py"))
             ):
-                names.update(_own_parts(path))
+                names.update(_portions(path))
             elif path.suffix == ".py" and path.stem not in _NOT_MODULES and not path.stem.startswith("test_"):
                 names.add(path.stem)
     return tuple(sorted(names))
 
 
-def _own_parts(package: Path) -> set[str]:
-    inside = [
+def _portions(package: Path) -> set[str]:
+    packages = [
         path for path in package.iterdir() if path.is_dir() and path.name.isidentifier() and any(path.glob("*.py"))
     ]
-    if any(package.glob("*.py")) or not inside or not all((path / "__init__.py").exists() for path in inside):
+    if any(package.glob("*.py")) or not packages or not all((path / "__init__.py").exists() for path in packages):
         return {package.name}
-    return {f"{package.name}.{path.name}" for path in inside}
+    return {f"{package.name}.{path.name}" for path in packages}
 
 
 def belongs(name: str, own: Sequence[str]) -> bool:
@@ -99,24 +98,24 @@ def belongs(name: str, own: Sequence[str]) -> bool:
 
 
 def pytest_options(root: Path) -> tuple[str, ...]:
-    """Return a replacement for the project's ``addopts``, without reports, coverage and parallel runs."""
-    words = _stated_words(root, "addopts")
+    """Return a replacement for the project's ``addopts`` without reports, coverage and parallel runs."""
+    words = _option_words(root, "addopts")
     return ("-o", f"addopts={shlex.join(filtered_options(words))}") if words else ()
 
 
 def is_test_file(root: Path, roots: Sequence[str], own: Sequence[str]) -> Callable[[PurePosixPath], bool]:
-    """Return a predicate for the project's test files by its own ``python_files`` and ``testpaths``.
+    """Return a predicate for the project's test files according to its ``python_files`` and ``testpaths``.
 
-    A pattern that every file matches is ignored, as are folders that hold all of the project's modules.
+    Patterns that match every file are ignored, and so are folders that contain all of the project's modules.
     """
     patterns = [
-        pattern for pattern in _stated_words(root, "python_files") if not fnmatch("any/name_of_a_file.py", pattern)
+        pattern for pattern in _option_words(root, "python_files") if not fnmatch("any/name_of_a_file.py", pattern)
     ]
     modules = [PurePosixPath(folder, *name.split(".")) for folder in roots for name in own]
     folders = [
         PurePosixPath(path.relative_to(root).as_posix())
-        for stated in _stated_words(root, "testpaths")
-        for path in _matching(root, stated)
+        for pattern in _option_words(root, "testpaths")
+        for path in _matching(root, pattern)
     ]
     if all(any(module.is_relative_to(folder) for folder in folders) for module in modules):
         folders = [folder for folder in folders if not any(module.is_relative_to(folder) for module in modules)]
@@ -131,31 +130,30 @@ def is_test_file(root: Path, roots: Sequence[str], own: Sequence[str]) -> Callab
 
 
 def _matching(root: Path, pattern: str) -> Iterator[Path]:
-    with contextlib.suppress(
-        ValueError, NotImplementedError, IndexError
-    ):  # pytest refuses it as well, or looks elsewhere
+    # pytest rejects such a pattern as well, or looks elsewhere.
+    with contextlib.suppress(ValueError, NotImplementedError, IndexError):
         yield from (path for path in root.glob(pattern) if path.is_relative_to(root))
 
 
-def _stated_words(root: Path, option: str) -> list[str]:
-    """Return the words of a pytest option in the project's configuration; none if pytest itself will complain."""
-    stated: object = None
+def _option_words(root: Path, option: str) -> list[str]:
+    """Return the words of a pytest option in the project's configuration; [] for an invalid one, which pytest reports."""
+    value: object = None
     for name, section in _SECTIONS:
         config = configparser.ConfigParser(interpolation=None, strict=False)
         with contextlib.suppress(configparser.Error, UnicodeDecodeError):
             config.read(root / name, encoding="utf-8")
-        stated = stated or config.get(section, option, fallback=None)
+        value = value or config.get(section, option, fallback=None)
     with contextlib.suppress(KeyError, TypeError):
-        stated = stated or _tools(root)["pytest"]["ini_options"][option]
-    if isinstance(stated, list):
-        return [str(word) for word in stated]
+        value = value or _tools(root)["pytest"]["ini_options"][option]
+    if isinstance(value, list):
+        return [str(word) for word in value]
     with contextlib.suppress(ValueError):
-        return shlex.split(stated, comments=True) if isinstance(stated, str) else []
+        return shlex.split(value, comments=True) if isinstance(value, str) else []
     return []
 
 
 def pytest_configuration(root: Path) -> str:
-    """Return the name of the file that configures pytest, "" if there is none; it may not be valid."""
+    """Return the name of the file that configures pytest, "" if there is none; it may be invalid."""
     found = [name for name, _ in _SECTIONS[:2] if (root / name).is_file()]
     for name, mark in (("pyproject.toml", "[tool.pytest"), ("tox.ini", "[pytest]"), ("setup.cfg", "[tool:pytest]")):
         with contextlib.suppress(OSError):
@@ -165,7 +163,7 @@ def pytest_configuration(root: Path) -> str:
 
 def filtered_options(words: Sequence[str]) -> list[str]:
     """Return pytest arguments without those that only measure, report or parallelise."""
-    kept: list[str] = []
+    filtered: list[str] = []
     skip = False
     for index, word in enumerate(words):
         following = words[index + 1] if index + 1 < len(words) else "-"
@@ -176,8 +174,8 @@ def filtered_options(words: Sequence[str]) -> list[str]:
         ):
             skip = True
         elif word not in _DROPPED_ALONE and not re.match(r"-n(?:\d+|auto)\Z", word):
-            kept += [word] if not word.startswith(_DROPPED_PREFIXES) else []
-    return kept
+            filtered += [word] if not word.startswith(_DROPPED_PREFIXES) else []
+    return filtered
 
 
 def imported_modules(root: Path, own: Sequence[str]) -> tuple[str, ...]:
@@ -197,11 +195,11 @@ def imported_modules(root: Path, own: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda name: (-found[name], name)))[:200]
 
 
-def missing_modules(root: Path, own: Sequence[str], have: Sequence[str]) -> tuple[str, ...]:
-    """Return imported top-level modules that are neither the project's own, nor standard, nor in ``have``."""
+def missing_modules(root: Path, own: Sequence[str], installed: Sequence[str]) -> tuple[str, ...]:
+    """Return imported top-level modules that are neither the project's own, nor standard, nor ``installed``."""
     local = {path.stem for path in root.rglob("*.py")} | {path.name for path in root.rglob("*") if path.is_dir()}
     names = {name.split(".")[0] for name in imported_modules(root, own)}
-    return tuple(sorted(names - set(sys.stdlib_module_names) - set(have) - local))
+    return tuple(sorted(names - set(sys.stdlib_module_names) - set(installed) - local))
 
 
 def _imports(body: Sequence[ast.stmt]) -> Iterator[str]:
@@ -220,7 +218,7 @@ def _tools(root: Path) -> Any:
     return {}
 
 
-def _stated_roots(root: Path) -> tuple[str, ...]:
+def _declared_roots(root: Path) -> tuple[str, ...]:
     with contextlib.suppress(KeyError, TypeError, AttributeError):
         setuptools = _tools(root)["setuptools"]
         packages = setuptools.get("packages", {})

@@ -15,8 +15,8 @@ from typing import Any
 from workbench.base.errors import UsageError
 from workbench.metrics.helpfulness import JudgedDocstring, recorded_helpfulness
 from workbench.metrics.tasks import (
+    DEFAULT_METRICS,
     METRICS,
-    USUAL,
     Measurement,
     MetricColumn,
     TaskTexts,
@@ -84,7 +84,7 @@ def text_metrics(
     every = list({facts.task: None for one in functions for facts in one.facts.values()})
     step = -(-len(every) // MOST_TASKS)
     chosen = {facts.task for one in functions[:: max(1, step)] for facts in one.facts.values()}
-    names = [one for one in metrics or USUAL if one in scores or one not in TEXT_METRICS]
+    names = [one for one in metrics or DEFAULT_METRICS if one in scores or one not in TEXT_METRICS]
     measured: dict[str, dict[tuple[str, str], list[Measurement]]] = {one.name: {} for one in outcome.columns}
     for session, runs in runs_by_session(outcome.cells.values()).items():
         with session_of(reader, session) as place:
@@ -142,9 +142,9 @@ def _columns(found: Mapping[tuple[str, str], Sequence[Measurement]], ks: Sequenc
 def _scores(metrics: Sequence[str], model: Path | None, notes: dict[str, None]) -> dict[str, Score]:
     for name in metrics:
         if name not in METRICS:
-            raise UsageError(f"There is no metric {name!r}; there are {', '.join(METRICS)}.")
+            raise UsageError(f"There is no metric {name!r}; choose from {', '.join(METRICS)}.")
     found: dict[str, Score] = {}
-    for name in metrics or USUAL:
+    for name in metrics or DEFAULT_METRICS:
         if name not in TEXT_METRICS:
             continue
         try:
