@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from workbench.agents import AGENTS, make_agent
-from workbench.agents.agent_context import AgentContext, Assignment, Step
+from workbench.agents.agent_context import AgentContext, AgentStep, Assignment
 from workbench.agents.names import agent_info, current_name
 from workbench.agents.protocol import first_message
 from workbench.agents.white import likely_main_file
@@ -22,9 +22,9 @@ from workbench.repository import View
 
 class Steps:
     def __init__(self) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[AgentStep] = []
 
-    def step(self, step: Step) -> None:
+    def step(self, step: AgentStep) -> None:
         self.steps.append(step)
 
 

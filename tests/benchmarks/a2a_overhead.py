@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from figures import Figure, publish
 from remote_agents.processes import peer_process
 
-from workbench.agents.agent_context import AgentContext, Assignment, Step
+from workbench.agents.agent_context import AgentContext, AgentStep, Assignment
 from workbench.interop.a2a.agent import RemoteAgent
 from workbench.interop.a2a.card import fetch_card
 from workbench.interop.a2a.peer import PeerClient
@@ -43,7 +43,7 @@ class Here:
         self.asked += 1
         return Answer(self.texts[self.asked - 1], "m", Usage(0, 0), None, 0.0, "stop")
 
-    def step(self, step: Step) -> None: ...
+    def step(self, step: AgentStep) -> None: ...
 
     def record(self, call: CallRecord) -> None: ...
 

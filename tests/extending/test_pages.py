@@ -296,7 +296,7 @@ def test_a_doc_system_documents_a_repository(
 
 COSTLY = """
 from pathlib import Path
-from workbench.documenters import Docstring, Progress
+from workbench.documenters import DocumentationProgress, Docstring
 
 class Costly:
     needs_model = True

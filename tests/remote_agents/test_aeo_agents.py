@@ -12,7 +12,7 @@ from remote_agents.aeo_agents import FirstAgent, SecondAgent, answering, tagged
 from remote_agents.rogue import serving
 
 from workbench.agents import Submission, make_agent
-from workbench.agents.agent_context import AgentContext, Assignment, Step
+from workbench.agents.agent_context import AgentContext, AgentStep, Assignment
 from workbench.interop.a2a.card import fetch_card
 from workbench.interop.a2a.peer import PeerClient
 from workbench.models.types import CallRecord
@@ -29,9 +29,9 @@ FILES = {
 
 class Kept:
     def __init__(self) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[AgentStep] = []
 
-    def step(self, step: Step) -> None:
+    def step(self, step: AgentStep) -> None:
         self.steps.append(step)
 
     def record(self, call: CallRecord) -> None: ...
@@ -39,7 +39,9 @@ class Kept:
     def recall(self, request: object, nth: int) -> None: ...
 
 
-async def driven(agent: FirstAgent | SecondAgent, root: Path, max_steps: int = 15) -> tuple[Submission, list[Step]]:
+async def driven(
+    agent: FirstAgent | SecondAgent, root: Path, max_steps: int = 15
+) -> tuple[Submission, list[AgentStep]]:
     for name, text in FILES.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)

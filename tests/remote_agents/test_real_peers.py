@@ -12,7 +12,7 @@ from remote_agents.conftest import READ_LIMIT, Local, completed_order, essence, 
 from remote_agents.processes import peers
 
 from workbench.agents import make_agent
-from workbench.agents.agent_context import AgentContext, Assignment, Step
+from workbench.agents.agent_context import AgentContext, AgentStep, Assignment
 from workbench.agents.names import is_peer
 from workbench.catalog import find_case, snapshot_of, view_of
 from workbench.interop.a2a.card import fetch_card
@@ -48,10 +48,10 @@ def older(local: Local, older_python: Path) -> Iterator[dict[str, str]]:
 
 class Kept:
     def __init__(self) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[AgentStep] = []
         self.calls: list[CallRecord] = []
 
-    def step(self, step: Step) -> None:
+    def step(self, step: AgentStep) -> None:
         self.steps.append(step)
 
     def record(self, call: CallRecord) -> None:

@@ -101,7 +101,7 @@ DEFAULT_ANSWER_TOKENS = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class AgentStep:
     """One recorded step."""
 
     number: int  # from 1
@@ -119,7 +119,7 @@ class Step:
 class StepLog(Protocol):
     """Stores steps; the engine's implementation writes them into the session."""
 
-    def step(self, step: Step) -> None:
+    def step(self, step: AgentStep) -> None:
         """Store a step durably before returning."""
 
 
@@ -230,7 +230,7 @@ class AgentContext:
             self._inherited.check(self._number + 1)
         self._number += 1
         self._log.step(
-            Step(
+            AgentStep(
                 number=self._number,
                 kind=kind,
                 action=action,

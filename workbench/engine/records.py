@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from workbench.agents.agent_context import INHERITED, ForkDiverged, Inherited, InheritedAnswer, Step
+from workbench.agents.agent_context import INHERITED, AgentStep, ForkDiverged, Inherited, InheritedAnswer
 from workbench.documenters.types import DocsName, parse_docs
 from workbench.models.types import Answer, CallRecord, Message, Request, Usage
 from workbench.orders.docs_estimate import model_of
@@ -160,7 +160,7 @@ class TrialLog:
     _calls: SessionCallLog
     _trial: str
 
-    def step(self, step: Step) -> None:
+    def step(self, step: AgentStep) -> None:
         answer, observation = step.answer, step.observation
         # The parent paid for the steps that a fork inherits.
         paid = bool(step.request) and (answer is None or answer.source != INHERITED)

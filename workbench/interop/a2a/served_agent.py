@@ -19,7 +19,7 @@ from a2a.types import AgentSkill, Message, Part, Role, Task, TaskState, TaskStat
 from starlette.types import ASGIApp
 
 from workbench.agents import Submission, agent_info, make_agent
-from workbench.agents.agent_context import AgentContext, Assignment, Conversation, Step, Turn
+from workbench.agents.agent_context import AgentContext, AgentStep, Assignment, Conversation, Turn
 from workbench.agents.names import is_remote
 from workbench.agents.protocol import CLOSE, CUT, OPEN, OWN_CLOSINGS, RESPOND, Observation, normal
 from workbench.base.errors import UsageError, WorkbenchError
@@ -50,7 +50,7 @@ class _AwaitingResult(BaseException):
 class _NoLog:
     """Discards steps and answers, which the client records."""
 
-    def step(self, step: Step) -> None: ...
+    def step(self, step: AgentStep) -> None: ...
 
     def recall(self, request: Request, nth: int) -> Answer | None: ...
 

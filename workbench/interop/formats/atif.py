@@ -21,10 +21,10 @@ from workbench.interop.formats.trajectory import (
     CHANGED,
     OWN,
     Result,
+    Step,
     ToolCall,
     Totals,
     Trajectory,
-    TrajectoryStep,
     own_of,
     restored,
     with_own,
@@ -134,7 +134,7 @@ def _extra(values: Mapping[str, Any]) -> dict[str, Any]:
     return {} if extra is None else dict(object_of(extra, "extra"))
 
 
-def _step(value: Any, number: int) -> TrajectoryStep:
+def _step(value: Any, number: int) -> Step:
     step = object_of(value, f"step {number}")
     if step.get("step_id") != number or isinstance(step.get("step_id"), bool):
         raise ForeignProblem(
@@ -155,7 +155,7 @@ def _step(value: Any, number: int) -> TrajectoryStep:
             text_of(step[name], f"{name} of step {number}")
     calls = list_of(step.get("tool_calls") or [], f"the tool_calls of step {number}")
     extra = _extra(step)
-    return TrajectoryStep(
+    return Step(
         source=source,
         text=_flat(step.get("message"), f"the message of step {number}"),
         reasoning=step.get("reasoning_content"),
@@ -264,7 +264,7 @@ def _final(trajectory: Trajectory) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _written(step: TrajectoryStep, number: int) -> dict[str, Any]:
+def _written(step: Step, number: int) -> dict[str, Any]:
     calls = [_written_call(call, f"step_{number}_call_{place}") for place, call in enumerate(step.calls, 1)]
     known = {call["tool_call_id"] for call in calls}
     metrics = {name: value for name in _METRICS if (value := getattr(step, name)) is not None}

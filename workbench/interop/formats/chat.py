@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.interop.formats.atif import without_copies
 from workbench.interop.formats.exporting import TrajectoryFormat, Written, write_lines
-from workbench.interop.formats.trajectory import CHANGED, Result, ToolCall, Trajectory, TrajectoryStep
+from workbench.interop.formats.trajectory import CHANGED, Result, Step, ToolCall, Trajectory
 from workbench.interop.formats.values import (
     ForeignProblem,
     difference,
@@ -65,9 +65,9 @@ def read_chat(value: Any) -> Trajectory:
     )
 
 
-def steps_of(messages: Iterable[Any]) -> list[TrajectoryStep]:
+def steps_of(messages: Iterable[Any]) -> list[Step]:
     """Convert API messages to steps; a tool's result belongs to the step that called it."""
-    steps: list[TrajectoryStep] = []
+    steps: list[Step] = []
     for number, each in enumerate(messages, 1):
         message = object_of(each, f"message {number}")
         role = message.get("role")
@@ -78,7 +78,7 @@ def steps_of(messages: Iterable[Any]) -> list[TrajectoryStep]:
         elif role in (*_SOURCES, "tool"):
             calls = list_of(message.get("tool_calls") or [], f"the tool_calls of message {number}")
             steps.append(
-                TrajectoryStep(
+                Step(
                     _SOURCES.get(role, "system"),
                     _flat(message.get("content")),
                     reasoning=text_or_none(message.get("reasoning_content")),
@@ -123,7 +123,7 @@ def to_chat(trajectory: Trajectory) -> dict[str, Any]:
     return {**patched(line, original.get(CHANGED)), **original.get("extra", {})}
 
 
-def _messages(step: TrajectoryStep, number: int) -> Iterator[Mapping[str, Any]]:
+def _messages(step: Step, number: int) -> Iterator[Mapping[str, Any]]:
     ids = [call.id or f"step_{number}_call_{place}" for place, call in enumerate(step.calls, 1)]
     first: dict[str, Any] = {"role": "assistant" if step.source == "agent" else step.source, "content": step.text}
     if step.reasoning is not None:

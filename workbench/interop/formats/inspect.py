@@ -26,10 +26,10 @@ from workbench.interop.formats.trajectory import (
     CHANGED,
     OWN,
     Result,
+    Step,
     ToolCall,
     Totals,
     Trajectory,
-    TrajectoryStep,
     own_of,
     restored,
     without_own,
@@ -260,13 +260,13 @@ def _tools(events: list[dict[str, Any]]) -> list[Any] | None:
 # -- messages
 
 
-def _steps(messages: list[Any], events: list[dict[str, Any]]) -> tuple[TrajectoryStep, ...]:
+def _steps(messages: list[Any], events: list[dict[str, Any]]) -> tuple[Step, ...]:
     """Convert a sample's messages to steps, with tokens and times of the model events of the same message id."""
     events_by_id: dict[str, Mapping[str, Any]] = {}
     for event in events:
         with contextlib.suppress(LookupError, TypeError):
             events_by_id[event["output"]["choices"][0]["message"]["id"]] = event
-    steps: list[TrajectoryStep] = []
+    steps: list[Step] = []
     for message in messages:
         if message.get("role") == "tool" and steps and steps[-1].source == "agent":
             steps[-1] = replace(steps[-1], results=(*(steps[-1].results or ()), _result(message)))
@@ -297,11 +297,11 @@ def _result(message: Mapping[str, Any]) -> Result:
     return Result(text, message.get("tool_call_id"))
 
 
-def _step(message: Mapping[str, Any], event: Mapping[str, Any]) -> TrajectoryStep:
+def _step(message: Mapping[str, Any], event: Mapping[str, Any]) -> Step:
     text, reasoning = _parts(message.get("content"))
     source = {"user": "user", "assistant": "agent"}.get(str(message.get("role")), "system")
     usage = object_or_none((object_or_none(event.get("output")) or {}).get("usage")) or {}
-    return TrajectoryStep(
+    return Step(
         source,
         text,
         reasoning=reasoning if source == "agent" else None,
@@ -319,7 +319,7 @@ def _step(message: Mapping[str, Any], event: Mapping[str, Any]) -> TrajectorySte
     )
 
 
-def _messages(steps: Sequence[TrajectoryStep]) -> list[dict[str, Any]]:
+def _messages(steps: Sequence[Step]) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = []
     for number, step in enumerate(steps, 1):
         ids = [call.id or f"step_{number}_call_{place}" for place, call in enumerate(step.calls, 1)]

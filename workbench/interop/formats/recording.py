@@ -19,10 +19,10 @@ from workbench.engine.records import score_row
 from workbench.interop.formats.trajectory import (
     OWN,
     Result,
+    Step,
     ToolCall,
     Totals,
     Trajectory,
-    TrajectoryStep,
     head_to_json,
     iso,
     own_of,
@@ -252,7 +252,7 @@ def head_of(row: TrialRow) -> dict[str, Any]:
     return head_to_json(Trajectory(row.agent, (), problem=row.error or "", **shown))
 
 
-def _step_row(trial: str, number: int, step: TrajectoryStep) -> tuple[StepRow, str, str]:
+def _step_row(trial: str, number: int, step: Step) -> tuple[StepRow, str, str]:
     values = own_of(step.extra)
     answer = text_or_none(values.get("answer"))
     if answer is None:
@@ -281,7 +281,7 @@ def _step_row(trial: str, number: int, step: TrajectoryStep) -> tuple[StepRow, s
     return row, answer, observed
 
 
-def answer_text(step: TrajectoryStep) -> str:
+def answer_text(step: Step) -> str:
     """Format a step like an answer of the workbench's agents: thoughts, text, and calls between ``<json>`` tags."""
     parts = [part for part in (step.reasoning, step.text) if part]
     parts += [
@@ -291,11 +291,11 @@ def answer_text(step: TrajectoryStep) -> str:
     return "\n".join(parts)
 
 
-def read_row(row: StepRow, answer: str, observation: str) -> TrajectoryStep:
+def read_row(row: StepRow, answer: str, observation: str) -> Step:
     """Return the step that a row and its texts alone yield."""
     source = row.action if row.kind == "plan" and row.action in {"system", "user"} else "agent"
     text, calls = parts_of(answer) if source == "agent" else (answer, ())
-    return TrajectoryStep(
+    return Step(
         source=source,
         text=text,
         calls=calls,
@@ -309,7 +309,7 @@ def read_row(row: StepRow, answer: str, observation: str) -> TrajectoryStep:
     )
 
 
-def _acted(step: TrajectoryStep, values: Mapping[str, Any]) -> tuple[str, str, str]:
+def _acted(step: Step, values: Mapping[str, Any]) -> tuple[str, str, str]:
     kind, action, target = (values.get(name) for name in ("kind", "action", "target"))
     if kind in {"tool", "respond", "invalid", "plan", "error"} and isinstance(action, str) and isinstance(target, str):
         return str(kind), action, target
@@ -430,17 +430,15 @@ def _native(reader: SessionReader, trial: TrialRow, own: dict[str, Any]) -> Traj
     )
 
 
-def _prompts(reader: SessionReader, rows: Sequence[StepRow]) -> list[TrajectoryStep]:
+def _prompts(reader: SessionReader, rows: Sequence[StepRow]) -> list[Step]:
     call = next((reader.call(row.call_id) for row in rows if row.call_id is not None), None)
     extra = {OWN: {"prompt": True}}
     if call is None:
         return []
-    return [
-        TrajectoryStep(role, text, extra=extra) for role, text in reader.messages(call) if role in {"system", "user"}
-    ]
+    return [Step(role, text, extra=extra) for role, text in reader.messages(call) if role in {"system", "user"}]
 
 
-def _step(reader: SessionReader, row: StepRow) -> TrajectoryStep:
+def _step(reader: SessionReader, row: StepRow) -> Step:
     answer, observation = _texts(reader, row)
     text, calls = parts_of(answer) if row.kind in {"tool", "respond"} else (answer, ())
     if row.kind in {"tool", "respond"} and not calls and isinstance(action := parse_action(answer), Action):
@@ -454,7 +452,7 @@ def _step(reader: SessionReader, row: StepRow) -> TrajectoryStep:
     }
     call = reader.call(row.call_id) if row.call_id is not None else None
     reasoning = reader.kept(call.reasoning_blob, f"the reasoning of call {call.id}") if call else None
-    step = TrajectoryStep(
+    step = Step(
         source="agent",
         text=text,
         reasoning=reasoning,

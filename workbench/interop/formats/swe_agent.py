@@ -15,7 +15,7 @@ from typing import Any
 
 from workbench.interop.formats.chat import steps_of
 from workbench.interop.formats.reading import Format
-from workbench.interop.formats.trajectory import Result, ToolCall, Totals, Trajectory, TrajectoryStep, iso
+from workbench.interop.formats.trajectory import Result, Step, ToolCall, Totals, Trajectory, iso
 from workbench.interop.formats.values import (
     ForeignProblem,
     amount_of,
@@ -116,13 +116,13 @@ def _deep(value: Any, *names: str) -> str:
     return text_or_none(value) or ""
 
 
-def _opened(message: Mapping[str, Any]) -> TrajectoryStep:
+def _opened(message: Mapping[str, Any]) -> Step:
     content = message.get("content")
     original = without(message, "role", *(["content"] if isinstance(content, str) else []))
-    return TrajectoryStep(message["role"], _text(content), extra={_SWE: original} if original else {})
+    return Step(message["role"], _text(content), extra={_SWE: original} if original else {})
 
 
-def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> TrajectoryStep:
+def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> Step:
     thought, action, response = (turn.get(name) for name in ("thought", "action", "response"))
     calls: tuple[ToolCall, ...] = ()
     if spoken is not None and spoken.get("tool_calls"):
@@ -134,7 +134,7 @@ def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> Trajecto
         calls = (ToolCall("", _SHELL, {"command": action}),)
     text = _text(thought) or _text(response)
     observed = turn.get("observation")
-    return TrajectoryStep(
+    return Step(
         "agent",
         text,
         calls=calls,
@@ -156,7 +156,7 @@ def read_mini(value: Any, named: str = "") -> Trajectory:
             f"is {quoted_value(root.get('trajectory_format'))}; the workbench supports {_MINI_FORMAT}x"
         )
     info = object_of(root.get("info") or {}, "info")
-    steps: list[TrajectoryStep] = []
+    steps: list[Step] = []
     for number, each in enumerate(list_of(root.get("messages"), "messages"), 1):
         message = object_of(each, f"message {number}")
         last = steps[-1] if steps and steps[-1].source == "agent" else None
@@ -201,7 +201,7 @@ def _observed(message: Mapping[str, Any]) -> Result:
     return Result(_text(content), text_or_none(call), {_MINI: original})
 
 
-def _step_of(message: Mapping[str, Any]) -> TrajectoryStep:
+def _step_of(message: Mapping[str, Any]) -> Step:
     if isinstance(message.get("output"), list):
         return _responded(message, message["output"])
     if message.get("type") in _SPOKEN and message.get("role") in (None, "assistant"):
@@ -209,17 +209,13 @@ def _step_of(message: Mapping[str, Any]) -> TrajectoryStep:
     role, content, extra = message.get("role"), message.get("content"), _extra(message)
     original = without(message, *(["content"] if isinstance(content, str) else []))
     if role != "assistant":
-        return TrajectoryStep(
-            "user" if role == "user" else "system", _text(content), at=_at(extra), extra={_MINI: original}
-        )
+        return Step("user" if role == "user" else "system", _text(content), at=_at(extra), extra={_MINI: original})
     reasoning = text_or_none(message.get("reasoning_content"))
     calls = _calls(message, extra)
-    return _measured(
-        TrajectoryStep("agent", _text(content), reasoning=reasoning, calls=calls, extra={_MINI: original}), message
-    )
+    return _measured(Step("agent", _text(content), reasoning=reasoning, calls=calls, extra={_MINI: original}), message)
 
 
-def _measured(step: TrajectoryStep, message: Mapping[str, Any]) -> TrajectoryStep:
+def _measured(step: Step, message: Mapping[str, Any]) -> Step:
     """Add the tokens, cost and time of a message to its step; the two APIs name token counts differently."""
     extra = _extra(message)
     response = object_or_none(extra.get("response")) or message
@@ -236,7 +232,7 @@ def _measured(step: TrajectoryStep, message: Mapping[str, Any]) -> TrajectorySte
     )
 
 
-def _responded(message: Mapping[str, Any], items: Sequence[Any]) -> TrajectoryStep:
+def _responded(message: Mapping[str, Any], items: Sequence[Any]) -> Step:
     words, reasoning, calls = [], [], []
     for item in items:
         if not isinstance(item, dict):
@@ -249,7 +245,7 @@ def _responded(message: Mapping[str, Any], items: Sequence[Any]) -> TrajectorySt
         elif kind.endswith("_call"):
             calls.append(_responded_call(item))
     found = calls or list(_calls(message, _extra(message)))
-    step = TrajectoryStep(
+    step = Step(
         "agent",
         "\n".join(filter(None, words)),
         reasoning="\n".join(reasoning) or None,
@@ -272,7 +268,7 @@ def _responded_call(item: Mapping[str, Any]) -> ToolCall:
     return ToolCall(identity, name, arguments)
 
 
-def _joined(one: TrajectoryStep, other: TrajectoryStep) -> TrajectoryStep:
+def _joined(one: Step, other: Step) -> Step:
     measured = ("model", "prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd", "at")
     stated = {name: value for name in measured if (value := getattr(other, name)) is not None}
     return replace(
@@ -285,7 +281,7 @@ def _joined(one: TrajectoryStep, other: TrajectoryStep) -> TrajectoryStep:
     )
 
 
-def _items(step: TrajectoryStep) -> list[Any]:
+def _items(step: Step) -> list[Any]:
     original = step.extra.get(_MINI, {})
     return list(original["items"]) if isinstance(original.get("items"), list) else [original]
 

@@ -50,7 +50,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class TrajectoryStep:
+class Step:
     """One step; None means that the file does not state the value."""
 
     source: Annotated[str, msgspec.Meta(pattern="^(system|user|agent)$")]
@@ -86,7 +86,7 @@ class Trajectory:
     """The steps of one agent on one task."""
 
     agent: str
-    steps: Sequence[TrajectoryStep]
+    steps: Sequence[Step]
     version: str = ""
     model: str = ""  # "" if unknown
     task: str = ""  # id or name, "" if unknown
@@ -205,7 +205,7 @@ class FileAccess(NamedTuple):
     how: str
 
 
-def seen_in(step: TrajectoryStep) -> list[FileAccess]:
+def seen_in(step: Step) -> list[FileAccess]:
     """Return the files that the calls of a step accessed; several calls need results that can be told apart."""
     results = {one.call: one.text for one in step.results or () if one.call}
     found = []
