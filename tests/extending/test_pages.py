@@ -304,8 +304,8 @@ class Costly:
     async def prepare(self, snapshot, report):
         with Path("{folder}/prepared").open("a") as calls:
             calls.write("prepare ")
-        report(Progress(1, 2, "half", cost_usd=0.25))
-        report(Progress(2, 2, "all", cost_usd=0.5))
+        report(DocumentationProgress(1, 2, "half", cost_usd=0.25))
+        report(DocumentationProgress(2, 2, "all", cost_usd=0.5))
 
     async def docstring(self, path, qualified_name, occurrence):
         if qualified_name == "shout":

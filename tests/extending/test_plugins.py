@@ -150,7 +150,7 @@ def test_its_importer_reads_a_folder_and_is_named_for_what_nobody_knows(
     assert "Written: 1 talks to" in capsys.readouterr().out
     other = tmp_path / "other.session"
     assert main(["import", str(talks / "notes.json"), "--session", str(other)]) == 1
-    assert "docs/reference/formats.md lists them; importers for --format: dialogue." in capsys.readouterr().err
+    assert "see docs/reference/formats.md; importers for --format: dialogue." in capsys.readouterr().err
 
 
 IMPORTER = """
@@ -167,7 +167,7 @@ class Odd:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("yield 3", "fit: int is not a Trajectory, ForeignTask or ForeignCandidate (item 1)."),
+        ("yield 3", "an invalid item: int is not a Trajectory, ForeignTask or ForeignCandidate (item 1)."),
         (
             "yield Trajectory(agent='a', steps=(), repeat='x')",
             "its JSON has another form: expected int, got str at repeat",
