@@ -130,4 +130,4 @@ def test_a_port_that_is_taken_is_named(folders: Path, capsys: pytest.CaptureFixt
         taken.listen()
         port = taken.getsockname()[1]
         assert main(["cluster", "--workers", "1", "--port", str(port)]) == 1
-    assert capsys.readouterr().err.startswith(f"workbench: Port {port} of 127.0.0.1 is taken")
+    assert capsys.readouterr().err.startswith(f"workbench: Port {port} of 127.0.0.1 is in use")
