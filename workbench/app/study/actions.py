@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.studies.outcome import StudyOutcome
 
 _ROWS = ("csv", "parquet")
-"""Formats of cells and items, which do not exist for the published tables."""
+"""Export formats for cells and items, which the published tables do not have."""
 
 
 class StudyActions:

@@ -77,7 +77,7 @@ class LineList(RowList):
 
 
 _MIN_PLOT = 11
-"""Minimum width of a plot."""
+"""The minimum width of a plot."""
 _STYLES = {"●": "marked", "│": "rule", " ": "rule"}
 
 
@@ -92,7 +92,7 @@ def forest_row(one: Difference, scale: Axis, width: int) -> list[Part]:
 
 
 _FIGURES = 25
-"""Width of the three figures of an item."""
+"""The width of the three figures of an item."""
 _HINT = "Mark a column with {study.mark}, then press {study.compare} on another one to compare them here."
 
 
@@ -238,10 +238,10 @@ def _pair_title(pair: ItemPair, width: int) -> str:
 
 
 Resampled = Mapping[tuple[str, str, str, str], float]
-"""Share of resamples that keep an order, by model, measure, better and worse system."""
+"""The share of resamples that keep the order, by (model, measure, better system, worse system)."""
 Taus = Mapping[tuple[Setting, Setting], float | None]
 _APART, _KEPT, _RESAMPLED = 8, 9, 11
-"""Widths of the figures of a pair; the second is at least as wide as its heading."""
+"""The widths of the figures of a pair; the second is at least as wide as its heading."""
 
 
 class RankingList(LineList):

@@ -298,7 +298,7 @@ class StudyDetail(Container):
 
 
 NEW, FILE = "new study", "study.toml"
-"""Templates that are not bundled studies."""
+"""The templates that are not bundled studies."""
 
 
 def templates() -> tuple[PickOption, ...]:

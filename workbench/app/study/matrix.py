@@ -22,7 +22,7 @@ from workbench.studies.outcome import ColumnSummary, RowSummary, StudyOutcome
 from workbench.studies.wording import figure
 
 SPREAD = "spread"
-"""The sort order by the spread of the columns."""
+"""The sort order by how far the columns of a row spread."""
 
 
 class StudyMatrix(CellTable[RowSummary]):

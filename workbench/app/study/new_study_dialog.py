@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 Offers = Mapping[str, tuple[PickOption, ...]]
-"""Pick list options of a kind of study, by field name."""
+"""The pick list options of a kind of study, by field name."""
 _PROGRAMS = {"repoagent": "RepoAgent, the real program", "osa": "OSA, the real program"}
 _NOUNS = {AGENTS: ("case", "agent", "model", "repeat"), DOCS: ("source", "doc system", "evaluator", "sample")}
-"""Nouns for the rows, both sides of the columns, and the repeats of a kind."""
+"""The nouns for rows, systems, models and repeats, by kind of study."""
 _SAVE = "Save as study.toml"
 _KINDS = (
     (AGENTS, "agents on test cases", "whose README is better?"),

@@ -59,11 +59,11 @@ if TYPE_CHECKING:
     from workbench.studies.outcome import StudyOutcome
 
 _SHOWN = frozenset({"study", "run", "trial", "score", "check", "task", "candidate", "stage"})
-"""Kinds of changes that affect a study."""
+"""The kinds of changes that affect a study."""
 REST_SECONDS = 1.0
-"""Delay after a change before resampling: figures of a live study would be outdated at once."""
+"""The delay after a change before resampling, since the figures of a live study would be outdated immediately."""
 LEFT_SECONDS = 10.0
-"""Interval for estimating the remaining time."""
+"""The interval between estimates of the remaining time."""
 _NO_GROUPS = "These rows cannot be grouped: they have no property in which they differ."
 _HOW_TO_COMPARE = "Mark a column with {study.mark}, then press {study.compare} on another one."
 

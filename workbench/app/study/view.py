@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 UNKNOWN = "…"
-"""Placeholder for a figure that is being computed."""
+"""The placeholder for a figure that is being computed."""
 SCORE = "score"
 STYLES = {
     "done": "passed",
@@ -150,7 +150,7 @@ def shape(study: Study, columns: int) -> str:
 
 
 _PRESSING = ("interrupted", "queued", "failed", "unscored", "cancelled", "missing")
-"""States, the most important first."""
+"""The cell states that need attention, most important first."""
 
 
 def state_of(outcome: StudyOutcome, left: float | None = None) -> str:

@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 _SHOWN = frozenset({"trial", "run", "score", "label"})
-"""Kinds of changes that affect the table."""
+"""The kinds of changes that affect the table."""
 COUNTED_SECONDS = 2.0
-"""Interval for showing intermediate counts: each rearranges the table."""
+"""The interval between updates with intermediate counts, since each rearranges the table."""
 PAUSE_SECONDS = 0.005
 
 

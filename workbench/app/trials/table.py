@@ -35,7 +35,7 @@ from workbench.session.labels import star_first
 
 TrialFilter = Filter[TrialLine]
 MOST_FILES = 20
-"""Maximum number of files offered, the most read ones; the name field finds the others."""
+"""The number of files offered by the filter, most read first; the name field finds the others."""
 _BANDS = ((0, 20), (20, 40), (40, 60), (60, 80), (80, 101))
 
 
@@ -132,7 +132,7 @@ def unit_of(spread: ScoreSpread) -> str:
 
 
 def own_cell(own: tuple[float, float] | None) -> str:
-    """Return the points the model earned itself as ``11.5/42``, or "" if none came from the answer format."""
+    """Return the points the model earned itself as ``11.5/42``, or "" if the answer format earned at most 10 %."""
     return "" if own is None else f"{own[0]:.1f}/{own[1]:.0f}"
 
 
