@@ -75,11 +75,11 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
             if key not in self._documentation:
                 self._documentation = {key: RegenerateOrder(order.session, key[0]).documentation(measured)}
         except (WorkbenchError, OSError):
-            return candidates  # the order reports the error when it starts
+            return candidates  # the order will report the error when it starts
         return replace(candidates, documentation=self._documentation[key])
 
     def summary(self, plan: RegenerationPlan, values: Values) -> str:
-        """Return ``word_counter: 12 tasks × 3 samples × local = 36 candidates, about 36 requests, 4 minutes, $0``."""
+        """Return a summary: ``word_counter: 12 tasks × 3 samples × local = 36 candidates, about 36 requests, 4 minutes, $0``."""
         order, named = self.order(plan, values), plan.evaluator or "the default evaluator"
         cost, tasks = self.estimate(order), task_count(self.measured(order.session), plan.source, plan.limit)
         samples = f"{plural(plan.samples, 'sample')} × {named}"

@@ -89,7 +89,7 @@ class RunPanes(RunScreen):
     CSS_PATH = "../styles/regeneration.tcss"
     BINDINGS = bindings("regeneration")
     first_pane = "tasks"
-    view: RunView | None = None  # None until a run is loaded
+    view: RunView | None = None  # None until a run has been loaded
     improvements = ""  # status of the last improvement order
     following: RunWatcher
 

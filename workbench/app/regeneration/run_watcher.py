@@ -195,7 +195,7 @@ class RunWatcher:
                 self._screen.set_timer(OTHER_RUN_SECONDS, lambda run=run: self._announce_run(run))
 
     def _announce_run(self, run: str) -> None:
-        # A run started in this window is already displayed.
+        # A run that was started from this screen is already displayed by now.
         view = self._screen.view
         if view is not None and view.run.id != run and run in view.order and self._screen.run_loader.idle:
             self._started.append(run)

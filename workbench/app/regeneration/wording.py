@@ -58,7 +58,7 @@ def model_name(model: str) -> str:
 
 
 def short_name(evaluator: str, name: str) -> str:
-    """Return the name of a group with the short name of its evaluator."""
+    """Return the name of a group, with the name of its evaluator shortened."""
     return one_line(model_name(evaluator) + name.removeprefix(evaluator), 100)
 
 

@@ -1,4 +1,4 @@
-"""Lists of free-form lines: the comparison of two columns, and the rankings of doc systems."""
+"""Lists of free-form lines for the comparison of two columns and for the rankings of doc systems."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _text(text: str, style: str = "") -> ListLine:
 
 
 class LineList(RowList):
-    """A list of lines of any kind."""
+    """A list of free-form lines."""
 
     ALLOW_SELECT = False
 

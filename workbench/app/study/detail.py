@@ -365,7 +365,7 @@ class EmptyState(Container):
 
 
 def matrix_title(outcome: StudyOutcome, matrix: StudyMatrix) -> str:
-    """Return ``pass@1 · 3 of 30 repositories · grouped by domain · sorted by name``."""
+    """Return the title of the matrix: ``pass@1 · 3 of 30 repositories · grouped by domain · sorted by name``."""
     order, grouping = matrix.arrangement.order, matrix.arrangement.grouping
     titles = {one.column.name: one.title for one in outcome.by_column}
     by = {"": "", SPREAD: "by spread"}.get(order, f"by {titles.get(order, 'name')}")

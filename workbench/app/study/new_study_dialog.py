@@ -309,7 +309,10 @@ def defaults(kind: str, settings: Settings) -> dict[str, Any]:
 
 
 def _place_of(session: str, name: str) -> Path:
-    """Return the session for a study, a new one if it is read-only; "" means the one ``workbench study NAME`` uses."""
+    """Return the path of the session for a study, which is a new one if the requested session is read-only.
+
+    If ``session`` is "", the study goes to the session that ``workbench study NAME`` uses.
+    """
     return runs.place_of_run(session or f"study-{name}", f"study-{name}")
 
 

@@ -69,7 +69,7 @@ _HOW_TO_COMPARE = "Mark a column with {study.mark}, then press {study.compare} o
 
 
 class StudyScreen(ModeScreen):
-    """A matrix beside its details."""
+    """A matrix with its details beside it."""
 
     mode_name = "Study"
     first_pane = "study-matrix-pane"
@@ -201,7 +201,7 @@ class StudyScreen(ModeScreen):
         if empty_state.offers_templates != before:
             self.call_after_refresh(self.after_first_paint)
         self.query_one("#study-matrix-pane").set_class(bool(sentence), "-off")
-        # A broken study must not hide the others.
+        # A broken study must not hide the other studies.
         several = len(self._names) > 1
         self.detail.set_class(bool(sentence) and not several, "-off")
         if sentence and several:

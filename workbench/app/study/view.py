@@ -50,7 +50,7 @@ CELL, COMPARISON, RANKINGS, LEADERBOARD, STUDIES = TABS = (
 
 
 def tight_bounds(interval: Interval, measure: str) -> str:
-    """Format an interval for a cell as ``[.41, .73]``, or as whole points; "" without bounds."""
+    """Format an interval for a cell as ``[.41, .73]`` or in whole points; return "" if it has no bounds."""
     if interval.low is None or interval.high is None:
         return ""
     low, high = (f"{one:.0f}" if in_points(measure) else f"{one:.2f}" for one in (interval.low, interval.high))
@@ -120,7 +120,7 @@ def _marks(cell: StudyCell, measure: str) -> list[str]:
 
 
 def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> str:
-    """Return the mean of a column with its interval, or with the items it is based on if some are missing.
+    """Return the mean of a column with its interval, or with the number of items behind it if some are missing.
 
     ``rows`` is the maximum number of rows over all columns; a mean of fewer than ``of`` items is marked.
     """

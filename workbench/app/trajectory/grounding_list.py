@@ -111,7 +111,7 @@ def _amount(part: int, whole: int) -> str:
 
 
 def needles_of(item: Item) -> tuple[str, ...]:
-    """Return texts to search for to find where an item comes from, best first."""
+    """Return search strings for finding out where an item comes from, best first."""
     text = item.text.removeprefix("python -m ").strip("/")
     return tuple(dict.fromkeys([text, text.rsplit("/", 1)[-1], text.rsplit(".", 1)[-1]]))
 
@@ -161,7 +161,7 @@ class GroundingList(VirtualTable[Item]):
         self.step = 0
 
     def show(self, grounding: Grounding | None, empty: str) -> None:
-        """Show the items of a README; ``empty`` says why there are none."""
+        """Show the items of a README; ``empty`` is the text to show if there are none."""
         self.empty = empty
         self.put(grounding.items if grounding is not None else ())
 

@@ -36,7 +36,7 @@ _MOST_ROWS = 8  # maximum rows of a reason, unless its criterion is selected
 
 
 class ScorePane(RowList):
-    """Shows the scorecard of the chosen rubric and judge, or several side by side; the cursor moves over criteria.
+    """Shows the scorecard of the selected rubric and judge, or several side by side; the cursor moves over criteria.
 
     ``view`` is one of :data:`workbench.app.trajectory.scores.VIEWS`.
     """

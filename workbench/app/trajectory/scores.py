@@ -138,7 +138,10 @@ def wrapped(text: str, width: int, style: str = "dim", *, indent: int = 1, item:
 
 
 def missing_points_view(card: Scorecard, places: Mapping[tuple[int, str], int], width: int) -> list[ScoreLine]:
-    """Return the criteria with missing points, largest first, with the reason and the score if they were regained."""
+    """Return the criteria with missing points, largest loss first.
+
+    Each has its reason and the score that the trial would reach without this and all larger losses.
+    """
     missing = missing_points(card)
     if not missing:
         return [ScoreLine(((" No points are missing.", "ok"),))]

@@ -173,7 +173,7 @@ class TrajectoryScreen(RunScreen):
                 self.refreshing.refresh_soon()
 
     def apply(self, snapshot: TrialSnapshot) -> None:
-        """Show the state of the trial."""
+        """Show a loaded state of the trial."""
         reader, state, step_list = self.reader, snapshot.state, self.step_list
         if reader is None:
             return

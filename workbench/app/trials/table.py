@@ -316,7 +316,7 @@ class LossList(VirtualTable[Loss]):
         super().__init__(LOSS_COLUMNS, key=lambda loss: loss.title, id=id)
 
     def put_trials(self, lines: Sequence[TrialLine]) -> None:
-        """Show the losses of trials; forks, unscored trials and those with other tiers than the rest do not count."""
+        """Show the losses of trials; forks, unscored trials and trials lacking some tiers do not count."""
         own = [line for line in lines if not line.parent]
         counted = comparable([line.total for line in own])
         tiers = counted[0].tiers if counted else ()
@@ -363,7 +363,7 @@ class CaseMatrix(CellTable[str]):
         return shortened(model if self.matrix.several_models else agent, width), "dim"
 
     def agents(self, width: int) -> list[list[Part]]:
-        """Return the line with the agents if the headings show models, or else no line."""
+        """Return the line with the agents if the headings show models, or an empty list if they do not."""
         if not self.matrix.several_models:
             return []
         return [self.line_parts(width, ("", ""), lambda at, size: (shortened(self.matrix.columns[at][0], size), "dim"))]
@@ -440,7 +440,7 @@ class SpreadPlot(HeadedList):
         ticks = self._axis.written(strip) if self.scores and strip >= _LEAST else " " * max(0, strip)
         each = self._strips(strip)[1]
         dot = " a dot: 1 trial" if each == 1 else f" a dot: ≤ {each:,} trials"
-        # The label of the first tick may start at the edge of the strip.
+        # The label of the first tick may start right at the edge of the strip.
         return [(fit(dot, names - 1) + " " + ticks + f"{'trials':>8}{'mean':>7}{'sd':>6} ", "dim")]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
