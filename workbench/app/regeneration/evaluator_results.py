@@ -94,11 +94,12 @@ def _estimates(reader: SessionReader, run_id: str, k: int) -> dict[Group, PassEs
 
 
 def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[OtherSamples, ...]]:
-    """Load the samples of other docs for each group of a run, each from the newest run of the same source that has them.
+    """Load the samples of other docs for each group of a run.
 
-    Evaluator, prompt, context and settings are the same, so that only the docs differ. Tasks have different ids in
-    those runs and are matched by :func:`workbench.comparison.groups.join_tasks`. At most :data:`MOST_RUNS` runs are
-    read, and at most :data:`MOST_VARIANTS` variants are returned per group, oldest run first.
+    The samples of each variant come from the newest run of the same source that has them. Evaluator, prompt, context
+    and settings are the same, so that only the docs differ. Tasks have different ids in those runs and are matched by
+    :func:`workbench.comparison.groups.join_tasks`. At most :data:`MOST_RUNS` runs are read, and at most
+    :data:`MOST_VARIANTS` variants are returned per group, oldest run first.
     """
     from workbench.comparison.groups import join_tasks
 

@@ -184,7 +184,10 @@ maximum length of a name, and whether runs are named.
 
 
 class EvaluatorLine(Widget):
-    """The line ``evaluators [gpt-5-mini 12/12]  local 3/20  v`` with ``run 1 of 2 · H/L``; hidden if there is one of each."""
+    """The evaluators and runs, as in ``evaluators [gpt-5-mini 12/12]  local 3/20  v`` and ``run 1 of 2 · H/L``.
+
+    The line is hidden if there is at most one of each.
+    """
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """

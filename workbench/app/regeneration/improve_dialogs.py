@@ -170,7 +170,10 @@ def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) ->
 
 
 class ExportDocstringsDialog(Form[tuple[str, str]]):
-    """Writes the improved docstrings to a patch, a branch or both; the result holds both names, "" for an unused one."""
+    """Writes the improved docstrings to a patch, a branch or both.
+
+    The result is the name of the patch and of the branch, with "" for one that was not written.
+    """
 
     def __init__(self, host: WorkbenchApp, came: Improved, checkout: Checkout | None) -> None:
         self._host, self._came, self._checkout = host, came, checkout

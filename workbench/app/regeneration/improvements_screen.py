@@ -60,7 +60,7 @@ class ImprovementView:
 
 
 def improvement_status(reader: SessionReader, run: str) -> str:
-    """Return the status of the last improvement order of a run (``▸ improving 2 docstrings``), or "" if there is none."""
+    """Return the status of the last improvement order of a run, such as ``▸ improving 2 docstrings``, or ""."""
     orders = reader.improvements(run)
     return _status(reader, orders[-1])[1] if orders else ""
 

@@ -66,7 +66,7 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
         return RegenerateOrder(place, plan)
 
     def estimate(self, order: RegenerateOrder) -> WorkEstimate:
-        """Estimate the work for candidates and documentation, excluding documentation that the session has already."""
+        """Estimate the work for candidates and documentation, excluding documentation already in the session."""
         plan, measured = order.plan, self.measured(order.session)
         candidates = estimate_ask(measured, plan.source, Ask(plan.evaluator, plan.samples, limit=plan.limit))
         # The evaluator and samples do not affect the doc system, so editing them needs no recount.
@@ -79,7 +79,7 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
         return replace(candidates, documentation=self._documentation[key])
 
     def summary(self, plan: RegenerationPlan, values: Values) -> str:
-        """Return a summary: ``word_counter: 12 tasks × 3 samples × local = 36 candidates, about 36 requests, 4 minutes, $0``."""
+        """Return ``word_counter: 12 tasks × 3 samples × local = 36 candidates, about 36 requests, 4 minutes, $0``."""
         order, named = self.order(plan, values), plan.evaluator or "the default evaluator"
         cost, tasks = self.estimate(order), task_count(self.measured(order.session), plan.source, plan.limit)
         samples = f"{plural(plan.samples, 'sample')} × {named}"

@@ -217,7 +217,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         self.move_sample(0)
 
     def _columns(self, rows: Sequence[TaskLine]) -> list[TableColumn[TaskLine]]:
-        """Return the columns that apply to these tasks. To add a column, add an entry here (docs/extending/column.md)."""
+        """Return the columns that apply to these tasks; docs/extending/column.md explains how to add one."""
         files = len({line.path for line in rows}) > 1
         several = len({name for line in rows for name in line.sandboxes}) > 1
         return [
@@ -259,7 +259,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return super().update_rows(fresh)
 
     def show_beside(self, shown: str, others: Sequence[OtherSamples]) -> None:
-        """Show samples of other evaluators and doc variants as columns beside those titled ``shown``; () shows none."""
+        """Show the samples of other evaluators and doc variants as columns beside the column titled ``shown``."""
         if (shown, tuple(others)) != (self._shown_name, self.others):
             self._shown_name, self.others = shown, tuple(others)
             self.put_tasks(self.rows, self.ks)
@@ -297,7 +297,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         self.refresh()
 
     def move_task(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) task, skipping group headings, or to the next heading if there is no task."""
+        """Go to the next (1) or previous (-1) task; group headings are skipped unless no task follows."""
         after = range(self.cursor + step, self.row_count() if step > 0 else 0, step)
         self.set_cursor(next((at for at in after if self._is_task(at)), self.cursor + step), step)
 
@@ -316,7 +316,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return True
 
     def titles(self, view: RunView) -> tuple[str, str]:
-        """Return the title and subtitle, with the number of tasks and of displayed tasks, and what happened to the others."""
+        """Return the title and subtitle: the number of tasks and of displayed tasks, and what happened to the rest."""
         shown, known = len(self.shown), max(view.tasks, len(self.rows))
         title, parts = f"Tasks {known:,}", []
         if self.filter.active:

@@ -117,7 +117,7 @@ class ComparisonList(LineList):
         self._lay_out(keep=sides[0] == sides[1] and comparison is not None)
 
     def put_test(self, test: Mapping[str, Any] | None, compared: int, problem: str = "") -> None:
-        """Show the significance test, adjusted for ``compared`` comparisons; ``test`` is None while it is computed."""
+        """Show the significance test, adjusted for ``compared`` comparisons; ``test`` is None until it is computed."""
         self._test, self._compared, self._problem = test, compared, problem
         self._lay_out(keep=True)
 
@@ -279,7 +279,7 @@ class RankingList(LineList):
         self._arrange()
 
     def put_resampled(self, resampled: Resampled | None, problem: str = "") -> None:
-        """Show the resampling results, or a placeholder (None) while they are computed."""
+        """Show the resampling results; ``resampled`` is None while they are being computed."""
         self._resampled, self._problem = resampled, problem
         self.refresh()
 

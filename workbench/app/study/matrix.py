@@ -22,7 +22,7 @@ from workbench.studies.outcome import ColumnSummary, RowSummary, StudyOutcome
 from workbench.studies.wording import figure
 
 SPREAD = "spread"
-"""The sort order by how far the columns of a row spread."""
+"""The name of the sort order by the spread between the columns of a row."""
 
 
 class StudyMatrix(CellTable[RowSummary]):
@@ -175,7 +175,10 @@ class StudyMatrix(CellTable[RowSummary]):
 
     @property
     def _has_systems(self) -> bool:
-        """Whether there are several systems and several models: headings then show models, below a line of systems."""
+        """Whether there are several systems and several models.
+
+        If so, the headings show only the models, below a line with the systems.
+        """
         columns = [one.column for one in self._summaries]
         return len({one.system for one in columns}) > 1 and len({one.model for one in columns}) > 1
 

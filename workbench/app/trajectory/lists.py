@@ -63,7 +63,10 @@ class StepList(HeadedList):
         self.scroll_to(y=0, animate=False, immediate=True)
 
     def show(self, state: TrialState, fresh: list[StepRow], *, after: int) -> None:
-        """Show a state; ``fresh`` replaces all steps after the first ``after``. While following, select the newest step."""
+        """Show a state and, while following, select the newest step.
+
+        ``fresh`` replaces all steps after the first ``after``.
+        """
         layout, changed = self._layout_state(), self.steps[after:] != fresh
         below = self.scroll_offset.y + self.page_height() <= min(after, len(self.steps)) + 1
         self._live, self._marks = state.live, marks_of_steps(state)

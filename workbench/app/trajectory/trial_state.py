@@ -228,7 +228,7 @@ class StepHit(NamedTuple):
 def hits_of(
     reader: SessionReader, trial: TrialRow, needle: SearchText, stopped: Callable[[], bool]
 ) -> Iterator[StepHit]:
-    """Yield the hits in the first messages, the steps with their thoughts and observations, the README and the metadata."""
+    """Yield the hits in the first messages, steps, thoughts, observations, README and metadata, in this order."""
     after, page = 0, reader.steps(trial.id, 0, PAGE_OF_STEPS)
     while page:
         for step in page:

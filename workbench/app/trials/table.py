@@ -132,7 +132,7 @@ def unit_of(spread: ScoreSpread) -> str:
 
 
 def own_cell(own: tuple[float, float] | None) -> str:
-    """Return the points the model earned itself as ``11.5/42``, or "" if the answer format earned at most 10 %."""
+    """Format the points that the model earned itself as ``11.5/42``, or return "" for None."""
     return "" if own is None else f"{own[0]:.1f}/{own[1]:.0f}"
 
 
