@@ -1,1 +1,1 @@
-"""The Regeneration mode: what documentation is worth, task by task and sample by sample."""
+"""The Regeneration mode, which measures the value of documentation by task and by sample."""

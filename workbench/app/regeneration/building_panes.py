@@ -1,4 +1,4 @@
-"""How tasks are built: stages with progress, the counts after each as in the paper's Table 2, and all dropped functions."""
+"""How tasks are built: stages with progress, counts as in the paper's Table 2, and the dropped functions."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ _TITLES = {
     "documentation": ("docs", "write documentation"),
     "rechecks": ("re-checks", "re-checks, cold"),
 }
-"""Short and long title of a stage, if different from its name."""
-_BAR = 8  # cells
+"""The short and long titles of the stages that are not titled by their names."""
+_BAR = 8  # width in cells
 REASONS = {
     "parse": "does not parse",
     "body": "is a stub already",
@@ -60,7 +60,7 @@ REASONS = {
     "documentation": "got no docstring",
     EXCLUDED: "a control failed",
 }
-"""Why a function was dropped at a stage, in short."""
+"""A short reason why a function was dropped, by stage."""
 
 
 def _stage(row: StageRow) -> Part:
@@ -92,7 +92,7 @@ STAGES: tuple[TableColumn[StageRow], ...] = (
 
 
 class BuildingList(VirtualTable[Any]):
-    """Stages, counts or dropped functions."""
+    """A table of stages, counts or dropped functions."""
 
     LEAD = 1
 
@@ -112,7 +112,7 @@ COUNTS: tuple[TableColumn[Count], ...] = (
 # -- dropped functions
 
 DroppedEntry = tuple[str, str, str]
-"""Stage, name and reason of a dropped function or test."""
+"""The stage, name and reason of a dropped function or test."""
 ENTRIES: tuple[TableColumn[DroppedEntry], ...] = (
     TableColumn(title="dropped at", cell=lambda entry: (REASONS.get(entry[0], entry[0]), "warn"), width=13, widest=24, text=True,
            brief=lambda entry: (entry[0], "warn"), sort=lambda entry: entry[0]),
@@ -124,7 +124,7 @@ WHERE: Grouping[DroppedEntry] = Grouping("where they were dropped", lambda entry
 
 
 def entries_of(key: str, found: Excluded) -> list[DroppedEntry]:
-    """Return the dropped entries of a count; all of them for counts that drop nothing."""
+    """Return the entries dropped at a count, or all dropped entries if nothing was dropped there."""
     if key.startswith(TESTS):
         rows = [
             (one_line(row.kind, 20), one_line(row.test_id, 400), one_line(row.message, 600)) for row in found.unused
@@ -149,7 +149,7 @@ def _function(row: DroppedRow | TaskRow) -> str:
 
 
 class BuildingPanes(Container):
-    """Three panes: stages, counts, and the dropped entries of the selected count."""
+    """Three panes with the stages, the counts, and the entries dropped at the selected count."""
 
     _view: RunView | None = None
     _excluded = NONE_EXCLUDED
@@ -191,7 +191,7 @@ class BuildingPanes(Container):
         self.listed.narrow(text)
 
     def forget(self) -> bool:
-        """Clear the narrowing or the selected stage; returns False if there is none."""
+        """Clear the narrowing, or else the selected count. Returns False if there is neither."""
         if self.listed.narrowed:
             self.listed.narrow("")
         elif self.counted.cursor > 1:

@@ -1,4 +1,4 @@
-"""The results of all evaluators and doc variants: pass@k of each group and run, and the samples of the other groups."""
+"""The results of all evaluators and doc variants: pass@k by group and by run, and the samples of other groups."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 MOST_RUNS = 6
-"""Maximum number of runs of the same source that are named and whose samples are loaded."""
+"""The maximum number of runs of the same source to name and to load samples from."""
 MOST_VARIANTS = 3
-"""Maximum number of doc variants of other runs that are shown, the newest ones."""
+"""The maximum number of doc variants from other runs to show; the newest ones are shown."""
 LONGEST_EVALUATOR, LONGEST_DOCS = 12, 20
-"""Maximum width of a name above a column of samples."""
+"""The maximum widths of evaluator and docs names above a column of samples."""
 Cells = Mapping[str, "tuple[SampleState, ...]"]
-"""Samples by task of the shown run."""
+"""The samples by task id, using the ids of the displayed run."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherSamples:
-    """The samples of another evaluator or doc variant, with its short name."""
+    """The samples of another evaluator or doc variant, and its short name."""
 
     name: str
     samples: Cells
@@ -40,11 +40,11 @@ class OtherSamples:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorResults:
-    """pass@k (for the first k of the run) and the samples of each group.
+    """The pass@k (for the first k of the run) and the samples of each group.
 
-    ``runs`` has the docs of each run of the source and pass@k of the shown evaluator, if the docs differ between
-    runs. ``variants`` has for each group the samples of other runs of the source with other docs and the same
-    arguments.
+    ``runs`` maps each run of the source to its docs and to pass@k of the displayed evaluator, provided the docs differ
+    between runs. ``variants`` maps each group to samples from other runs of the source that have different docs but
+    the same arguments.
     """
 
     estimates: Mapping[Group, PassEstimate] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class EvaluatorResults:
 
 
 def other_samples(view: RunView, standings: EvaluatorResults) -> tuple[str, tuple[OtherSamples, ...]]:
-    """Return the short name of the shown group and the samples of the others; ("", ()) if there are none."""
+    """Return the short name of the displayed group and the samples of all others, or ("", ()) if there are none."""
     others = [group for group in view.groups if group != view.group and group in standings.samples]
     variants = standings.variants.get(view.group, ())
     if not others:
@@ -65,13 +65,13 @@ def other_samples(view: RunView, standings: EvaluatorResults) -> tuple[str, tupl
         OtherSamples(names.get(group) or one_line(group.evaluator, LONGEST_EVALUATOR), standings.samples[group])
         for group in others
     ]
-    # "docs" distinguishes a variant called "none" from an evaluator.
+    # The prefix "docs" tells a variant called "none" from an evaluator.
     found += [OtherSamples(shortened(f"docs {one.name}", LONGEST_DOCS), one.samples) for one in variants]
     return names.get(view.group, ""), tuple(found)
 
 
 def _docs_title(words: str) -> str:
-    """Return docs as a column title: ``llm:openai/gpt-5-mini`` becomes ``llm:gpt-5-mini``."""
+    """Return a column title for docs: ``llm:openai/gpt-5-mini`` becomes ``llm:gpt-5-mini``."""
     system, colon, model = words.partition(":")
     return shortened(one_line(f"{system}{colon}{model.rpartition('/')[2]}", 100), LONGEST_DOCS)
 
@@ -94,11 +94,12 @@ def _estimates(reader: SessionReader, run_id: str, k: int) -> dict[Group, PassEs
 
 
 def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[OtherSamples, ...]]:
-    """Load the samples of other docs for each group of a run, from the newest run of the same source that has them.
+    """Load the samples of other docs for each group of a run.
 
-    They have the same evaluator, prompt, context and settings, so that only the docs differ. Tasks have other ids
-    there and are joined as in :func:`workbench.comparison.groups.join_tasks`. At most :data:`MOST_RUNS` runs are
-    read and :data:`MOST_VARIANTS` variants returned per group, in the order of their runs.
+    The samples of each variant come from the newest run of the same source that has them. Evaluator, prompt, context
+    and settings are the same, so that only the docs differ. Tasks have different ids in those runs and are matched by
+    :func:`workbench.comparison.groups.join_tasks`. At most :data:`MOST_RUNS` runs are read, and at most
+    :data:`MOST_VARIANTS` variants are returned per group, oldest run first.
     """
     from workbench.comparison.groups import join_tasks
 
@@ -121,7 +122,7 @@ def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[Oth
 
 
 def _titled(named: Mapping[str, Cells]) -> tuple[OtherSamples, ...]:
-    """Return doc variants by their short names, or by the whole ones if two would be equal; oldest run first."""
+    """Return doc variants with short names, or full names where the short ones would clash; oldest run first."""
     brief = [_docs_title(words) for words in named]
     return tuple(
         OtherSamples(title if brief.count(title) == 1 else shortened(one_line(words, 100), LONGEST_DOCS), cells)
@@ -139,7 +140,7 @@ def _runs(reader: SessionReader, view: RunView) -> dict[str, tuple[str, PassEsti
 
 
 def _of_source(reader: SessionReader, view: RunView) -> dict[str, Mapping[str, Any]]:
-    """Return the plans of the runs of the same source, oldest first."""
+    """Return the plans of all runs of the same source by run id, oldest first."""
 
     def source(plan: Mapping[str, Any]) -> str:
         return str(plan.get("source") or plan.get("name") or "")

@@ -1,4 +1,4 @@
-"""The lines above the table: pass@k and self-check, evaluators and runs."""
+"""The lines above the table, with pass@k, the self-check, evaluators and runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MUTED = "$text-muted"
 
 
 class FiguresLine(Widget):
-    """pass@k, self-check and verdicts, on up to three lines, and a line on samples that are being tested again."""
+    """Up to three lines with pass@k, the self-check and verdicts, and a line on samples that are being retested."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -69,7 +69,7 @@ class FiguresLine(Widget):
             else:
                 lines.append(_apart(right, verdicts, width) if _fit(right, verdicts, width) else right)
         if view.totals.retesting:
-            # The verdicts of these samples are former ones.
+            # The verdicts of these samples are from before the retest.
             of, going = plural(view.totals.samples, "sample"), "are being" if view.live else "were to be"
             text = (f"{view.totals.retesting:,} of {of} {going} tested again", "$verdict-running")
             lines.append(Content.assemble(text, ("; until then their former verdicts, underlined, count", _MUTED)))
@@ -89,7 +89,7 @@ def _apart(left: Content, right: Content, width: int) -> Content:
 
 
 def headline(figures: Figures | None) -> str:
-    """Return the first pass@k for the header, "" if there is none yet."""
+    """Return the first pass@k for the header, or "" if there is none yet."""
     first = figures.passing.pass_at[0] if figures is not None and figures.passing.pass_at else None
     return f"pass@{first.k} {share(first.value)}" if first is not None and first.value is not None else ""
 
@@ -176,15 +176,18 @@ _FORMS = (
     (2, True, 100, True), (1, True, 100, True), (1, True, 100, False), (1, False, 100, False), (1, False, 24, False),
     (1, False, 16, False), (0, True, 100, False), (0, False, 16, False),
 )  # fmt: skip
-"""Variants of the line, from the longest to the shortest.
+"""The variants of the line, from longest to shortest.
 
-Per variant: 1 shows pass@k, 2 its interval as well; whether complete sample counts are shown; the maximum length of a
-name; whether runs are named.
+Each has the level of detail (1 shows pass@k, 2 also its interval), whether complete sample counts are shown, the
+maximum length of a name, and whether runs are named.
 """
 
 
 class EvaluatorLine(Widget):
-    """``evaluators [gpt-5-mini 12/12]  local 3/20  v`` and ``run 1 of 2  H/L``; hidden if there is one of each."""
+    """The evaluators and runs, as in ``evaluators [gpt-5-mini 12/12]  local 3/20  v`` and ``run 1 of 2 · H/L``.
+
+    The line is hidden if there is at most one of each.
+    """
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -193,7 +196,7 @@ class EvaluatorLine(Widget):
     """
 
     class EvaluatorSelected(Message):
-        """The name of an evaluator was clicked."""
+        """Posted when the name of an evaluator is clicked."""
 
         def __init__(self, group: Group) -> None:
             super().__init__()
@@ -231,7 +234,7 @@ class EvaluatorLine(Widget):
         return Content.assemble(*pieces, (f" {key_of('regeneration.evaluator')} next", _MUTED))
 
     def _runs(self, view: RunView, names: bool) -> Content:
-        """Return the runs: by their docs if these differ, else the number of the shown one."""
+        """Return the runs, named by their docs if these differ, and the number of the displayed run."""
         if len(view.order) < 2 or view.run.id not in view.order:
             return Content("")
         pieces: list[Content | tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""A screen with a list of findings and two texts about the selected one; failures and tried docstrings use it."""
+"""A base screen with a list of findings and two texts about the selected one, for failures and tried docstrings."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 TitledTexts = tuple[tuple[str, TextDocument], tuple[str, TextDocument]]
-"""Two texts, each with its title; "" for the name of its pane."""
+"""Two texts, each with a title; "" means the name of the pane."""
 NO_TEXTS: Final = ("", EMPTY), ("", EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """A row.
+    """A row of a listing.
 
-    its cells, the object it is ``of``, what loads its texts in a thread, and an identity if the cells are not
-    unique.
+    ``of`` is the object that the row shows. ``read`` loads its texts in a thread. ``named`` identifies the row if its
+    cells are not unique.
     """
 
     cells: tuple[str, ...]
@@ -50,7 +50,7 @@ class FindingRow:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A list with its columns; ``empty`` its empty state, ``lines`` its plot."""
+    """A list with its columns; ``empty`` is the text for an empty list, and ``lines`` are the lines of its plot."""
 
     columns: tuple[TableColumn[FindingRow], ...]
     entries: tuple[FindingRow, ...]
@@ -60,13 +60,13 @@ class Listing:
 
 
 LOADING: Final = Listing((), (), "loading…", "Loading…")
-"""Placeholder for a list that is still loading."""
+"""The placeholder for a list that is still loading."""
 
 
 def columns(*declared: tuple[str, int, bool]) -> tuple[TableColumn[FindingRow], ...]:
-    """Return columns from (title, cells, is a number).
+    """Return columns declared as (title, width in cells, whether it is numeric).
 
-    0 cells take the remaining width, and the first three are never dropped.
+    A column of width 0 takes the remaining width. This column and the first three are never dropped.
     """
 
     def column(at: int, title: str, size: int, number: bool) -> TableColumn[FindingRow]:
@@ -84,7 +84,7 @@ def columns(*declared: tuple[str, int, bool]) -> tuple[TableColumn[FindingRow], 
 
 
 class FindingList(VirtualTable[FindingRow]):
-    """The rows of a listing."""
+    """The table of the rows of a listing."""
 
     LEAD = 1
     BINDINGS = bindings("went-wrong.open")
@@ -93,7 +93,7 @@ class FindingList(VirtualTable[FindingRow]):
         super().__init__((), key=lambda entry: entry.key)
 
     def show(self, listing: Listing, cursor: int | None = None) -> None:
-        """Show another listing; without ``cursor`` the cursor stays on its row."""
+        """Show another listing; if ``cursor`` is None, the cursor stays on its row."""
         self.columns, self.empty = ColumnLayout(listing.columns), listing.empty
         self.cursor = self.cursor if cursor is None else -1
         self.put(listing.entries)
@@ -101,7 +101,7 @@ class FindingList(VirtualTable[FindingRow]):
 
 
 class FindingsScreen(ModeScreen):
-    """A list and two texts; ``names`` are their pane names."""
+    """A screen with a list and two texts; ``names`` are the names of the three panes."""
 
     CSS_PATH = "../styles/findings.tcss"
     names: ClassVar[tuple[str, str, str]]
@@ -110,7 +110,7 @@ class FindingsScreen(ModeScreen):
         super().__init__()
         self.detailing = LatestWorker(self, "texts")
         self._asked: FindingRow | None = None
-        self._shown: object = None  # the key of the entry whose texts these are
+        self._shown: object = None  # key of the entry that the displayed texts belong to
 
     def compose_body(self) -> Iterable[Widget]:
         of_list, *of_texts = self.names

@@ -1,4 +1,4 @@
-"""The dialogs to improve docstrings, and to export the improved ones as a patch or branch."""
+"""The dialogs for improving docstrings and for exporting the improved ones as a patch or branch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ _FUNCTIONS = f"Choose {THIS}, {MARKED} or {FAILED}."
 
 
 class ImprovementDialog(OrderForm["ImprovementPlan"]):
-    """Functions, writer, evaluators, attempts and held-out samples; ``lines`` are the tasks of each choice of functions."""
+    """A form for functions, writer, evaluators, attempts and held-out samples.
+
+    ``lines`` maps each choice of functions to its tasks.
+    """
 
     DIALOG = "improve"
 
@@ -83,7 +86,7 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
         evaluator, chosen = values["evaluator"], self._lines_of[values["functions"]]
         if values["second"] == evaluator:
             raise BadField("second", "The second evaluator must be another model.")
-        # For another evaluator it is unknown which functions are badly documented.
+        # With another evaluator, it is unknown which functions are badly documented.
         other = evaluator != self._view.group.evaluator
         fit = [
             line.id for line in chosen if not line.excluded and (line.documented_as is DocstringQuality.BADLY or other)
@@ -108,7 +111,7 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
 
 
 async def ask_and_start(host: WorkbenchApp, view: RunView, lines: Mapping[str, Sequence[TaskLine]]) -> bool:
-    """Show the dialog and start the order; returns whether it was started. Call from a worker."""
+    """Show the dialog, start the order and return whether it was started; call from a worker."""
     session = host.session_path
     if session is None or not order_form.may_start(host):
         return False
@@ -119,7 +122,7 @@ async def ask_and_start(host: WorkbenchApp, view: RunView, lines: Mapping[str, S
 
 
 def _unfit(view: RunView) -> str:
-    """Return why the docstrings of a run cannot be improved, "" if they can."""
+    """Return why the docstrings of a run cannot be improved, or "" if they can."""
     docs = str(view.plan.get("docs") or "original")
     if docs != "original":
         return f"Only the original docs can be improved; this run has the docs {docs.partition(':')[0]}."
@@ -167,7 +170,10 @@ def _plan(session: Path, view: RunView, values: Values, tasks: Sequence[str]) ->
 
 
 class ExportDocstringsDialog(Form[tuple[str, str]]):
-    """Writes the improved docstrings as a patch, a branch or both; dismisses with their names, "" for none."""
+    """Writes the improved docstrings to a patch, a branch or both.
+
+    The result is the name of the patch and of the branch, with "" for one that was not written.
+    """
 
     def __init__(self, host: WorkbenchApp, came: Improved, checkout: Checkout | None) -> None:
         self._host, self._came, self._checkout = host, came, checkout
@@ -213,7 +219,7 @@ class ExportDocstringsDialog(Form[tuple[str, str]]):
         self.dismiss((patch, branch))
 
     def _write(self, file: Path | None, branch: str) -> str:
-        """Write the patch and create the branch; returns its commit. Raises WorkbenchError if either exists."""
+        """Write the patch, create the branch and return its commit. Raises WorkbenchError if either exists."""
         from workbench.improving.changes import patch_of
 
         changes, message, checkout = self._came.changes, self._came.message, self._checkout

@@ -1,4 +1,4 @@
-"""The docstrings that were tried for a run: a list, and the selected one beside the original."""
+"""The screen of the docstrings tried for a run: a list, and the selected one beside the original."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _COLUMNS = columns(
 
 @dataclass(frozen=True, slots=True)
 class TriedDocstring:
-    """An attempt with the order that it belongs to."""
+    """An attempt and the order that it belongs to."""
 
     order: ImprovementRow
     plan: ImprovementPlan
@@ -47,7 +47,7 @@ class TriedDocstring:
 
 @dataclass(frozen=True, slots=True)
 class ImprovementView:
-    """All attempts for a run, one row per :class:`TriedDocstring`, and the state of the last order."""
+    """All attempts for a run, with one row per :class:`TriedDocstring`, and the state of the last order."""
 
     listing: Listing
     order: ImprovementRow | None
@@ -60,7 +60,7 @@ class ImprovementView:
 
 
 def improvement_status(reader: SessionReader, run: str) -> str:
-    """Return the status of the last improvement order of a run: ``▸ improving 2 docstrings``; "" without one."""
+    """Return the status of the last improvement order of a run, such as ``▸ improving 2 docstrings``, or ""."""
     orders = reader.improvements(run)
     return _status(reader, orders[-1])[1] if orders else ""
 
@@ -81,7 +81,7 @@ def _status(reader: SessionReader, row: ImprovementRow) -> tuple[str, str]:
 
 
 def load_improvements(reader: SessionReader, run: str) -> ImprovementView:
-    """Load the improvement orders of a run with all attempts, the latest order first."""
+    """Load the improvement orders of a run with all attempts, latest order first."""
     from workbench.improving.changes import attempts_of
     from workbench.orders.improve import plan_of
 
@@ -110,7 +110,7 @@ def _entry(one: TriedDocstring) -> FindingRow:
 
 
 def outcome_of_attempt(attempt: DocstringAttempt) -> str:
-    """Return the outcome of an attempt: a sign and a word."""
+    """Return the outcome of an attempt as a sign and a word."""
     if attempt.refusal is not None:
         return f"{VERDICTS['failed']} refused"
     if attempt.is_kept:
@@ -126,7 +126,7 @@ def _kept_words(attempt: DocstringAttempt) -> str:
 
 
 def load_sides(reader: SessionReader, one: TriedDocstring) -> TitledTexts:
-    """Load the original and the tried docstring, with the results of their samples."""
+    """Load the original and the tried docstring, each with its sample results."""
     attempt, task, gain = one.attempt, one.attempt.task, one.attempt.gain
     original = reader.text(task.docstring_blob) if task.docstring_blob else ""
     before = doc.plain(cleandoc(original)) if original.strip() else doc.note("No docstring.")
@@ -153,7 +153,7 @@ def load_sides(reader: SessionReader, one: TriedDocstring) -> TitledTexts:
 def _samples(
     reader: SessionReader, one: TriedDocstring, task: TaskRow, held_out: Share | None
 ) -> list[doc.TextDocument]:
-    """Lay out the samples behind an attempt: those shown to the writer, and the held-out ones."""
+    """Lay out the samples behind an attempt: the ones shown to the writer and the held-out ones."""
     plan = one.plan
     rows = [row for row in reader.candidates(task.run_id, task.id) if not row.control]
     arguments = (plan.base.evaluator, plan.base.prompt, plan.base.context)
@@ -188,7 +188,7 @@ def _line(reader: SessionReader, task: TaskRow, row: CandidateRow) -> doc.TextLi
 
 
 class ImprovementsScreen(FindingsScreen):
-    """The attempts to improve the docstrings of a ``run`` with original docs."""
+    """A screen of the attempts to improve docstrings for a ``run`` with original docs."""
 
     mode_name = "Improve docstrings"
     names = ("Attempts", "as it is", "attempt")
@@ -212,7 +212,7 @@ class ImprovementsScreen(FindingsScreen):
     # -- content
 
     def _put(self, shown: ImprovementView) -> None:
-        # With the cursor on the last attempt, follow new ones.
+        # If the cursor is on the last attempt, follow new ones.
         follows = self.shown is None or (shown.state == "running" and self.list.cursor >= len(self.shown.tried))
         self.shown = shown
         self.list.show(shown.listing, len(shown.tried) if follows else None)
@@ -282,6 +282,6 @@ class ImprovementsScreen(FindingsScreen):
         if session is None or self.shown is None:
             return
         orders = [each.order.id for each in self.shown.tried if each.attempt.is_kept]
-        # Export the selected order if it kept anything, else the latest that did.
+        # Export the selected order if it kept any docstring, or else the latest order that did.
         order = one.order.id if one is not None and one.order.id in orders else orders[0]
         await ask_and_export(self.workbench, session, order)

@@ -32,10 +32,10 @@ _FIRST_CASE = "word_counter"
 
 
 class RegenerationDialog(OrderForm["RegenerationPlan"]):
-    """Source, docs and their scope, evaluator, samples and limit of a run.
+    """A form for the source, docs, scope of the docs, evaluator, samples and limit of a run.
 
-    ``cases`` complete the source. ``source`` and ``docs`` are initial values, "" for the last answers. ``busy``
-    says that another run of the session is active.
+    ``cases`` are completions for the source. ``source`` and ``docs`` are initial values, or "" for the last answers.
+    ``busy`` says whether another run of the session is active.
     """
 
     DIALOG = "regenerate"
@@ -66,16 +66,16 @@ class RegenerationDialog(OrderForm["RegenerationPlan"]):
         return RegenerateOrder(place, plan)
 
     def estimate(self, order: RegenerateOrder) -> WorkEstimate:
-        """Estimate candidates and documentation, without what the session has already."""
+        """Estimate the work for candidates and documentation, excluding documentation already in the session."""
         plan, measured = order.plan, self.measured(order.session)
         candidates = estimate_ask(measured, plan.source, Ask(plan.evaluator, plan.samples, limit=plan.limit))
-        # Evaluator and samples do not affect the doc system: do not recount when they are edited.
+        # The evaluator and samples do not affect the doc system, so editing them needs no recount.
         key = replace(plan, evaluator="reference", samples=1), order.session
         try:
             if key not in self._documentation:
                 self._documentation = {key: RegenerateOrder(order.session, key[0]).documentation(measured)}
         except (WorkbenchError, OSError):
-            return candidates  # the order reports the error when it starts
+            return candidates  # the order will report the error when it starts
         return replace(candidates, documentation=self._documentation[key])
 
     def summary(self, plan: RegenerationPlan, values: Values) -> str:
@@ -114,7 +114,7 @@ async def ask_and_start(host: WorkbenchApp, source: str = "", docs: str = "") ->
 
 
 def defaults(settings: Settings) -> dict[str, str]:
-    """Return the default answers, as on the command line."""
+    """Return the default answers, which are the same as on the command line."""
     from workbench.orders.defaults import regeneration_plan
 
     return order_form.answers_of(regeneration_plan(settings))

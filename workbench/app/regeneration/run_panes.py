@@ -1,4 +1,4 @@
-"""The panes of the Regeneration mode, search in a run, and what is selected, copied, labelled or marked."""
+"""The panes of the Regeneration mode, with search, selection, copying, labels and marks."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ _ON_TASKS = frozenset(
 )
 
 
-# -- search in a run: names of tasks, candidates, docstrings and failing tests
+# -- search in a run, over task names, candidates, docstrings and failing tests
 
 
 @dataclass(frozen=True, slots=True)
 class SampleHit:
-    """A search hit: a tab of a sample, or "" for the row of a task; ``ordinal`` counts the hits of the tab from 0.
+    """A search hit in a tab of a sample, or in the row of a task if the tab is "".
 
-    ``reach`` is the number of characters to load for it.
+    ``ordinal`` is the index of the hit in its tab; ``reach`` is the number of characters to load to include it.
     """
 
     task: str
@@ -83,13 +83,13 @@ def hits_of(
 
 
 class RunPanes(RunScreen):
-    """The widgets of a run."""
+    """The base of the mode's screen, with the widgets of a run."""
 
     mode_name = "Regeneration"
     CSS_PATH = "../styles/regeneration.tcss"
     BINDINGS = bindings("regeneration")
     first_pane = "tasks"
-    view: RunView | None = None  # None until a run is loaded
+    view: RunView | None = None  # None until a run has been loaded
     improvements = ""  # status of the last improvement order
     following: RunWatcher
 
@@ -125,14 +125,14 @@ class RunPanes(RunScreen):
         self.refresh_bindings()
 
     def uncover(self, pane: Widget) -> None:
-        """Bring a pane to the front if only some fit."""
+        """Bring a pane to the front if not all panes fit."""
         if not pane.display or self.has_class("-tabs", "-zoomed") or self.has_class("-w-narrow"):
             self.focus_pane(pane)
 
     # -- the selected task and sample
 
     def show_sample(self) -> None:
-        """Show the selected sample, or why there is none."""
+        """Show the selected sample, or the reason why there is none."""
         reader, view = self.workbench.reader, self.view
         if reader is None or view is None:
             return
@@ -252,7 +252,7 @@ class RunPanes(RunScreen):
     # -- marks
 
     def action_mark(self) -> None:
-        """Mark or unmark the selected task or, with the focus on its panes, its sample."""
+        """Mark or unmark the selected task or, if the focus is on the sample panes, the selected sample."""
         if self.detail.has_class("-has-current"):
             self._with_sample(self._toggle_mark)
         else:
@@ -262,7 +262,7 @@ class RunPanes(RunScreen):
         self._toggle_mark(self._group_to_mark())
 
     def action_compare(self) -> None:
-        """Compare the marked items, or the marked one with the selection; without marks two evaluators."""
+        """Compare the marked items, or one marked item with the selection; without marks, compare two evaluators."""
         marks = self.workbench.marks
         tasks, (a, b) = marks.of("task"), (self._group_to_mark(further) for further in (0, 1))
         if len(tasks) > 2:
@@ -298,7 +298,7 @@ class RunPanes(RunScreen):
 
     def _show_pair(self, pair: MarkedPair | None) -> None:
         if pair is not None:
-            # Start with the text that is shown, such as the docstring.
+            # Start with the text that is in front, such as the docstring.
             self.workbench.show_pair(replace(pair, about=self.detail.in_front))
         else:
             self.workbench.notify(with_keys(_HOW_TO_COMPARE), timeout=6)

@@ -1,4 +1,4 @@
-"""Keeps the Regeneration mode up to date with a run: what is loaded when, and how often."""
+"""Keeps the Regeneration mode up to date with a run, deciding what to load and when."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
 
 FIRST_TASKS = 200
-"""Tasks that are loaded before the table is first shown."""
+"""The number of tasks loaded before the table is first shown."""
 OTHER_RUN_SECONDS = 1.0
-"""Delay until the start of another run is announced, unless it is shown by then."""
+"""The delay before announcing the start of another run, unless that run is displayed by then."""
 NO_RUN = "No regeneration run in this session.\n\nPress {regeneration.new} to test a repository's documentation by regeneration."
 GONE = "This run is not in the open session: press {app.sessions} to choose another session."
 _Key = tuple[object, ...]
@@ -32,7 +32,7 @@ _Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class _RunSnapshot:
-    """The state of a run; ``lines`` are all tasks if ``whole``, else the changed ones."""
+    """The state of a run; ``lines`` are all tasks if ``whole`` is true, or else only the changed ones."""
 
     view: RunView
     lines: Sequence[TaskLine]
@@ -41,11 +41,11 @@ class _RunSnapshot:
 
 
 class RunWatcher:
-    """Loads the run that the screen shows, and its changes.
+    """Loads the run that the screen displays, and its changes.
 
     Attributes:
-      evaluator: Whose samples to show; "" selects the newest, which then stays.
-      group: The group to show; None selects the newest, which then stays.
+      evaluator: The evaluator to show samples of; "" selects the newest and then sticks with it.
+      group: The group to show; None selects the newest and then sticks with it.
       with_dropped: Whether the dropped functions are shown.
     """
 
@@ -58,29 +58,29 @@ class RunWatcher:
         self.group: Group | None = None
         self.with_dropped = False
         self._changed: set[str] = set()
-        self._whole = False  # the table has all tasks
+        self._whole = False  # whether the table has all tasks
         self._figures_of: _Key = ()
         self._standings_of: _Key = ()
-        self._news = 0  # number of change batches of other runs
-        self._started: list[str] = []  # runs started elsewhere and not shown yet
+        self._news = 0  # number of change batches from other runs
+        self._started: list[str] = []  # runs started elsewhere that have not been shown yet
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is loading or about to."""
+        """Whether nothing is loading or about to load."""
         return self._screen.run_loader.idle and all(
             live.settled for live in (self.refreshing, self.figuring, self.comparing)
         )
 
     @property
     def new_run(self) -> str:
-        """The newest run that was started elsewhere and not shown yet, "" for none."""
+        """The newest run that was started elsewhere and has not been shown yet, or "" if there is none."""
         return self._started[-1] if self._started else ""
 
     def forget(self) -> None:
         self.evaluator, self.group, self._started = "", None, []
 
     def load(self, reader: SessionReader, run_id: str | None) -> None:
-        """Load a run from its beginning, None for the newest of the session."""
+        """Load a run from scratch, by default the newest of the session."""
         screen, wanted, group = self._screen, self.evaluator, self.group
         self._changed.clear()
 
@@ -106,7 +106,7 @@ class RunWatcher:
         screen.run_loader.ask(work, done, screen.show_reason)
 
     def on_changes(self, changes: tuple[Change, ...], view: RunView) -> None:
-        """Schedule updates for the changed tasks, and for other evaluators and runs."""
+        """Schedule updates for the changed tasks and for other evaluators and runs."""
         knows, mine, other = self._screen.table.knows, False, False
         for change in changes:
             if change.kind == "candidate" and change.part and not knows(change.part):
@@ -170,7 +170,7 @@ class RunWatcher:
     def _show(self, snapshot: _RunSnapshot) -> None:
         before, view = self._screen.view, snapshot.view
         if view.groups and self.evaluator in ("", view.evaluator):
-            # Samples of another evaluator do not replace it later.
+            # Stick with this evaluator when samples of another one arrive later.
             self.evaluator, self.group = view.evaluator, view.group
         self._announce_started(before, view)
         self._screen.apply(view, snapshot.excluded)
@@ -181,7 +181,7 @@ class RunWatcher:
             self.figuring.refresh_soon(at_once=not self._figures_of)
 
     def _announce_started(self, before: RunView | None, view: RunView) -> None:
-        """Announce what was started elsewhere: an evaluator once, a run until it is shown."""
+        """Announce what was started elsewhere: an evaluator once, and a run until it has been shown."""
         self._started = [run for run in self._started if run != view.run.id and run in view.order]
         if before is None or before.run.id != view.run.id:
             return
@@ -195,7 +195,7 @@ class RunWatcher:
                 self._screen.set_timer(OTHER_RUN_SECONDS, lambda run=run: self._announce_run(run))
 
     def _announce_run(self, run: str) -> None:
-        # A run started from here is shown by now.
+        # A run that was started from this screen is already displayed by now.
         view = self._screen.view
         if view is not None and view.run.id != run and run in view.order and self._screen.run_loader.idle:
             self._started.append(run)
@@ -213,7 +213,7 @@ class RunWatcher:
         return partial(figures_of, reader, view.run.id, view.group, tuple(table.rows), view.ks)
 
     def _counted(self, figures: Figures) -> None:
-        if self._figures_of:  # else they belong to another group
+        if self._figures_of:  # otherwise the figures belong to another group
             self._screen.show_figures(figures)
 
     # -- other evaluators and runs

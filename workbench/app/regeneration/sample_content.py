@@ -1,4 +1,4 @@
-"""The texts of a sample: diff to the original, candidate, docstring, prompt, answer, and failing tests."""
+"""The texts of a sample: the diff to the original, candidate, docstring, prompt, answer and failing tests."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 TABS = ("Diff", "Candidate", "Docstring", "Prompt", "Answer")
 SHOWN_AT_FIRST = 64_000
-"""Bytes of a text that are loaded until the user asks for more."""
+"""How many bytes of a text are loaded until the user asks for more."""
 COMPARED = 200_000
-"""Bytes of each body that are compared: matching lines takes quadratic time at worst."""
-_TRACEBACK = 40_000  # bytes of one traceback
-_MESSAGE = 4_000  # characters of one message
-_TESTS = 200  # tests with tracebacks
+"""How many bytes of each body are compared, since line matching takes quadratic time in the worst case."""
+_TRACEBACK = 40_000  # maximum bytes per traceback
+_MESSAGE = 4_000  # maximum characters per message
+_TESTS = 200  # maximum number of failing tests shown
 _ERROR = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")
 _OUTCOMES = VERDICTS | {"error": VERDICTS["crashed"], "missing": VERDICTS["invalid"], "skipped": WAITING}
-_SHORT = 80  # lines of both bodies up to which the diff shows all
-_REPLACED = 3  # former verdicts that are listed
+_SHORT = 80  # up to this many lines of both bodies together, the diff shows everything
+_REPLACED = 3  # maximum number of former verdicts listed
 GONE = "This task is no longer in the session."
 FORMER = "former verdict, until the sample has been tested again"
 
@@ -55,7 +55,7 @@ def read_all(reader: SessionReader, task_id: str, group: Group, number: int, tab
 def read_texts(
     reader: SessionReader, task_id: str, group: Group, number: int, tabs: Iterable[str], limit: int
 ) -> tuple[SampleView, dict[str, doc.TextDocument], tuple[str, doc.TextDocument]] | None:
-    """Load a sample with some of its tabs, and its failing tests with their title; None if the task is gone."""
+    """Load a sample with some of its tabs, and its failing tests with a title; returns None if the task is gone."""
     sample = read_sample(reader, task_id, group, number)
     if sample is None:
         return None
@@ -63,7 +63,7 @@ def read_texts(
 
 
 def laid_out(reader: SessionReader, sample: SampleView, tab: str, limit: int = SHOWN_AT_FIRST) -> doc.TextDocument:
-    """Lay out a tab of a sample, up to ``limit`` bytes of a text."""
+    """Lay out a tab of a sample, loading at most ``limit`` bytes of a text."""
     candidate = sample.candidate
     if tab == "Docstring":
         return _docstring(reader, sample, limit)
@@ -75,7 +75,7 @@ def laid_out(reader: SessionReader, sample: SampleView, tab: str, limit: int = S
 
 
 def title_of(sample: SampleView) -> str:
-    """Return ``sample 3 ✗ failed in 0.03 s``."""
+    """Return the title of a sample: ``sample 3 ✗ failed in 0.03 s``."""
     candidate = sample.candidate
     if candidate is None:
         return f"sample {sample.number + 1} · waiting"
@@ -90,7 +90,7 @@ def title_of(sample: SampleView) -> str:
 
 
 def detail_of(sample: SampleView) -> str:
-    """Return route and cost: ``tested warm · 1,204 tokens · asked 3.1 s · $0.0012``."""
+    """Return the route and cost of a sample: ``tested warm · 1,204 tokens · asked 3.1 s · $0.0012``."""
     candidate = sample.candidate
     if candidate is None:
         return ""
@@ -104,7 +104,7 @@ def detail_of(sample: SampleView) -> str:
 
 
 def remarks_of(sample: SampleView) -> tuple[tuple[str, bool], ...]:
-    """Return the remarks on a sample and its verdict, each with whether it is an alarm."""
+    """Return the remarks on a sample and its verdict as pairs of a text and whether it is an alarm."""
     candidate = sample.candidate
     remarks = [(in_words(sample.labels), False)] if sample.labels else []
     remarks += [(f"✎ {one_line(text, 300)}", False) for text in sample.annotations]
@@ -135,7 +135,7 @@ def remarks_of(sample: SampleView) -> tuple[tuple[str, bool], ...]:
 
 
 def _history(former: Sequence[FormerVerdictRow]) -> Iterator[tuple[str, bool]]:
-    """Yield the last replaced verdicts, the newest first."""
+    """Yield remarks on the most recently replaced verdicts, newest first."""
     from workbench.pages.wording import former_words
 
     for row in reversed(former[-_REPLACED:]):
@@ -176,7 +176,7 @@ def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: 
     bodies[candidate.body_blob or ""] = f"the body of candidate {candidate.id}"
     too_long = any(reader.size(digest) > COMPARED for digest in bodies)
     cut = f"Only the first {size_of(COMPARED)} of each body are compared." if too_long else None
-    # shown() would return an error message, which must not be compared as a body.
+    # Do not use shown(): it may return an error message, which must not be compared as a body.
     try:
         texts = {
             digest: without_margin(reader.text(digest, COMPARED, of=of)).split("\n") for digest, of in bodies.items()
@@ -185,7 +185,7 @@ def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: 
         return doc.note(str(error))
     before, after = texts[task.body_blob], texts[candidate.body_blob or ""]
     whole = len(before) + len(after) <= _SHORT
-    # Compare the displayed text: tabs equal spaces.
+    # Compare the text as displayed, where tabs are equal to spaces.
     diff = line_diff(before, after, _SHORT if whole else 3, doc.prepared)
     if diff:
         return doc.joined([doc.difference(diff, places=not whole)], cut=cut)
@@ -258,7 +258,7 @@ def _cut(reader: SessionReader, digest: str, limit: int, of: str) -> tuple[str, 
 
 
 def failures_of(reader: SessionReader, sample: SampleView) -> tuple[str, doc.TextDocument]:
-    """Return a title and the failing tests with messages and tracebacks, or why there are none."""
+    """Return a title and a document with the failing tests and their tracebacks, or the reason why there are none."""
     candidate = sample.candidate
     if candidate is None or candidate.verdict is None:
         wrong = _wrong_controls(reader, sample) if sample.task.state == "excluded" else []
@@ -281,7 +281,7 @@ def failures_of(reader: SessionReader, sample: SampleView) -> tuple[str, doc.Tex
 
 
 def _wrong_controls(reader: SessionReader, sample: SampleView) -> list[doc.TextLine]:
-    """Lay out the failed control that excluded a task, with its failing tests."""
+    """Lay out the failed controls that led to excluding a task, with their failing tests."""
     lines: list[doc.TextLine] = []
     for row in reader.candidates(sample.task.run_id, sample.task.id):
         if not row.control or not row.verdict:

@@ -1,4 +1,4 @@
-"""The panes of the selected sample: its tabs, its texts stacked where there is room, and its failing tests."""
+"""The panes of the selected sample: the tabs, a stack of texts where there is room, and the failing tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXTS = ("Candidate", "Docstring", "Prompt")
 
 
 class SamplePane(TabbedText):
-    """Diff, candidate, docstring, prompt and answer of a sample."""
+    """The pane with the diff, candidate, docstring, prompt and answer of a sample."""
 
     short = "Sample"
     at_first = SHOWN_AT_FIRST
@@ -54,7 +54,7 @@ class SamplePane(TabbedText):
         yield TextPane(id="sample-text")
 
     def begin(self) -> None:
-        """Another sample comes: reset the limit."""
+        """Prepare for another sample by resetting the limit."""
         self._limit = SHOWN_AT_FIRST
 
     def show_nothing(self, sentence: str, title: str = "") -> None:
@@ -86,7 +86,7 @@ class SamplePane(TabbedText):
 
 
 class TextsPane(Pane):
-    """Candidate, docstring and prompt below one another; only on large terminals."""
+    """The candidate, docstring and prompt stacked vertically; shown on large terminals only."""
 
     def __init__(self) -> None:
         super().__init__(short="Texts", id="texts", classes="pane -off")
@@ -98,7 +98,7 @@ class TextsPane(Pane):
 
     @property
     def current(self) -> tuple[str, TextPane]:
-        """The focused text, else the first."""
+        """The name and pane of the focused text, or of the first if none has the focus."""
         texts = list(zip(TEXTS, self.query(TextPane), strict=True))
         return next((one for one in texts if one[1].has_focus), texts[0])
 
@@ -112,14 +112,14 @@ _SUFFIXES = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".m
 
 
 class SampleDetail(Container):
-    """Three panes of a sample, which is loaded once for all; the middle one needs a large terminal."""
+    """Three panes of a sample that is loaded once for all of them; the middle one needs a large terminal."""
 
     def __init__(self) -> None:
         super().__init__(id="detail", classes="pane-group")
         self.loader = LatestWorker(self, "sample")
         self._now: tuple[SessionReader, RunView, TaskLine, int] | None = None
         self._candidate = ""
-        self._whole: Callable[[str], TextDocument] | None = None  # reads a whole text of the shown sample
+        self._whole: Callable[[str], TextDocument] | None = None  # reads a text of the displayed sample in full
 
     def compose(self) -> ComposeResult:
         yield SamplePane(self)
@@ -155,17 +155,17 @@ class SampleDetail(Container):
         self.ask()
 
     def reading_all(self, name: str) -> Callable[[], TextDocument] | None:
-        """Return work for a thread that reads a whole text, None if no sample is shown."""
+        """Return a function that reads a text in full, to be run in a thread, or None if no sample is shown."""
         return partial(self._whole, name) if self._whole is not None else None
 
     def reload(self) -> None:
-        """Reload the sample: its labels changed."""
+        """Reload the sample after its labels have changed."""
         self.loader.requested_key = ()
         self.ask()
 
     @property
     def candidate(self) -> str:
-        """The id of the shown sample, "" if it was not requested or is loading."""
+        """The id of the displayed candidate, or "" if there is none or it is loading."""
         return self._candidate if self.loader.requested_key == self.loader.shown_key else ""
 
     def ask(self) -> None:
@@ -192,7 +192,7 @@ class SampleDetail(Container):
             self.failing_text.show(failing, keep_place=key[:4] == before[:4])
 
         def failed(sentence: str) -> None:
-            # Clear the panes: they show another sample.
+            # Clear the panes, which still show another sample.
             self._show_message(sentence, f"{one_line(line.name, 40)} · sample {number + 1}", note(sentence))
 
         read = partial(sample_content.read_texts, reader, line.id, group, number, names, limit)
@@ -204,13 +204,13 @@ class SampleDetail(Container):
 
     @property
     def in_front(self) -> str:
-        """The name of the focused tab or text: ``Diff``, ``Docstring``; "" if none has the focus."""
+        """The name of the focused tab or text, such as ``Diff`` or ``Docstring``, or "" if none has the focus."""
         if self.texts.has_class("-current"):
             return self.texts.current[0]
         return self.sample.tab if self.sample.has_class("-current") else ""
 
     def subject(self) -> PaneContent:
-        """Return the focused text, else the current tab."""
+        """Return the content of the focused text, or of the current tab if no text has the focus."""
         if self.failing.has_class("-current"):
             return PaneContent("the failing tests", self.failing_text.document.text, ".txt")
         in_texts = self.texts.has_class("-current")

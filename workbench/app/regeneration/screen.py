@@ -1,4 +1,4 @@
-"""The Regeneration mode: what documentation is worth, by task and sample, live while it is tested."""
+"""The screen of the Regeneration mode, which shows live results by task and sample."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 MORE_SAMPLES = 5
 ABREAST = (190, 48)
-"""Columns and rows from which diff, texts and failing tests are shown side by side below the tasks."""
+"""The minimum columns and rows for showing diff, texts and failing tests side by side below the tasks."""
 
 
 class RegenerationActions(RunActions):
-    """Runs the actions of the mode that touch the engine, the disk or another program."""
+    """Runs the actions of the mode that involve the engine, the disk or another program."""
 
     def __init__(self, shown: RegenerationScreen) -> None:
         super().__init__(shown)
@@ -101,7 +101,7 @@ class RegenerationActions(RunActions):
             case "rerun_failed":
                 return any(count for verdict, count in view.totals.verdicts.items() if verdict != "passed")
             case "add_samples":
-                # Controls always answer the same, and files have a fixed number of samples.
+                # Controls always give the same answer, and files have a fixed number of samples.
                 fixed = view.evaluator in CONTROLS or "samples:" in view.evaluator
                 return bool(view.totals.samples) and not fixed
             case _:
@@ -118,14 +118,14 @@ class RegenerationActions(RunActions):
 
 
 class RegenerationScreen(RunPanes):
-    """Figures on top, then the table of tasks, and the selected sample with its failing tests below."""
+    """The screen with figures on top, then the table of tasks, then the selected sample with its failing tests."""
 
     actions: RegenerationActions
     no_session = "No session is open.\n\nPress {regeneration.new} to test a repository's documentation by regeneration."
 
     def __init__(self) -> None:
         super().__init__()
-        self._problem = -1  # index of the failed self-check that was shown last
+        self._problem = -1  # index of the failed self-check shown last
         self.actions = RegenerationActions(self)
         self.following = RunWatcher(self)
         read, show, failed = self._read_improvements, self._show_improvements, lambda sentence: None
@@ -151,7 +151,7 @@ class RegenerationScreen(RunPanes):
         self.following.forget()
 
     def show_run(self, run_id: str, evaluator: str = "", place: Anchor | None = None) -> None:
-        """Show another run of the session, an evaluator's samples once there are some, and an anchor in it."""
+        """Show another run of the session, optionally with the samples of an evaluator, and go to ``place`` in it."""
         self.workbench.selected_run = run_id
         if evaluator:
             self.following.evaluator, self.following.group = evaluator, None
@@ -184,10 +184,10 @@ class RegenerationScreen(RunPanes):
 
     def tick(self) -> None:
         if self.view is not None and self.view.live:
-            self.following.refreshing.refresh_soon()  # rate and time left change with time
+            self.following.refreshing.refresh_soon()  # the rate and time left change over time
 
     def apply(self, view: RunView, excluded: Excluded) -> None:
-        """Show the state of the run; its tasks are in the table already."""
+        """Show the state of the run; the tasks are already in the table."""
         before, self.view = self.view, view
         if before is None or before.run.id != view.run.id:
             self.improvements = ""
@@ -222,7 +222,7 @@ class RegenerationScreen(RunPanes):
         self.search_for(place.needle)
 
     def show_evaluator_results(self, results: EvaluatorResults) -> None:
-        """Show the results of all evaluators and runs: pass@k in the line, their samples as columns."""
+        """Show the results of all evaluators and runs, with pass@k in the line and samples as columns."""
         self.query_one(EvaluatorLine).results = self.results = results
         self._show_beside()
 
@@ -270,7 +270,7 @@ class RegenerationScreen(RunPanes):
             order = self.view.order
             at = order.index(self.view.run.id) + step if self.view.run.id in order else -1
             if step > 0 and new_run in order:
-                at = order.index(new_run)  # the announced one
+                at = order.index(new_run)  # go to the announced run
             if 0 <= at < len(order):
                 self.leave_run()
                 self.workbench.leave_place()
@@ -298,7 +298,7 @@ class RegenerationScreen(RunPanes):
         self.show_sample()
 
     def filter_tasks(self, wanted: TaskFilter) -> int:
-        """Apply a filter; returns the number of matching tasks."""
+        """Apply a filter and return the number of matching tasks."""
         self.table.set_filter(wanted)
         self.title_tasks()
         self.refresh_bindings()

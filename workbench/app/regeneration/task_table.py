@@ -1,4 +1,4 @@
-"""The table of tasks: a row per task, a cell per sample."""
+"""The table of tasks, with a row per task and a cell per sample."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workbench.results.samples import SampleState
 from workbench.results.tasks import DocstringQuality, TaskLine
 
 LEAK, DISAGREES, FLAKY = "≈", "≠", "~"
-"""Marks before a function's name: its docstring contains the code, re-checks disagree, unstable tests execute it."""
+"""Marks before a function's name: docstring contains the code, re-checks disagree, executed by unstable tests."""
 NO_TAG = "(no tag)"
 _FORMER = "former-"
 _KIND_STYLES = {DocstringQuality.BADLY: "bad", DocstringQuality.UNTESTABLE: "dim"}
@@ -68,7 +68,7 @@ def _failing(line: TaskLine) -> Part:
 
 
 def route_of(line: TaskLine) -> str:
-    """Return the routes of a task's verdicts, fastest first: ``hot``, or ``h+w`` for several."""
+    """Return the routes of a task's verdicts, fastest first: ``hot``, or initials such as ``h+w`` for several."""
     taken = line.routes
     return taken[0] if len(taken) == 1 else "+".join(route[0] for route in taken)
 
@@ -82,7 +82,7 @@ def _passed_of(samples: Sequence[SampleState]) -> Part:
 
 def _other(one: OtherSamples) -> TableColumn[TaskLine]:
     def cells(line: TaskLine) -> list[Part]:
-        # A dash: the evaluator was not asked, or the run lacks the task.
+        # A dash means that the evaluator was not asked or the run lacks the task.
         return [cell_of(sample) for sample in one.samples.get(line.id, ())] or [(NOTHING, "dim")]
 
     return TableColumn(title=one.name, cell=cells, width=max(7, len(one.name)), widest=20, text=True,
@@ -172,7 +172,7 @@ EVERYTHING: TaskFilter = Filter(QUESTIONS, lambda line: f"{line.path}::{line.nam
 
 
 class TaskResultTable(VirtualTable[TaskLine]):
-    """The tasks of a run; ``revision`` increases when rows change."""
+    """The tasks of a run; ``revision`` increases whenever rows change."""
 
     DEFAULT_CSS = """
     TaskResultTable {
@@ -196,18 +196,18 @@ class TaskResultTable(VirtualTable[TaskLine]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__((), key=lambda line: line.id, groupings=GROUPINGS, id=id)
         self.filter = EVERYTHING
-        self.sample = 0  # index in the selected task
+        self.sample = 0  # index of the selected sample in the selected task
         self.ks: tuple[int, ...] = ()
-        self.others: tuple[OtherSamples, ...] = ()  # samples of other evaluators and docs, on wide terminals
-        self.only_path = ""  # the file of all tasks, if there is only one
+        self.others: tuple[OtherSamples, ...] = ()  # samples of other evaluators and docs, shown on wide terminals
+        self.only_path = ""  # the file that all tasks are in, if there is only one
         self.revision = 0
         self._shown_name = ""
-        self._kept = True  # keep the selected task though it no longer matches the filter
+        self._kept = True  # whether to keep the selected task even if it no longer matches the filter
 
     # -- content
 
     def put_tasks(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
-        """Replace all tasks; cursor, filter and arrangement stay."""
+        """Replace all tasks, keeping the cursor, filter and arrangement."""
         self.ks, self._next_order = ks, f"pass@{ks[0]}" if ks else ""
         self.revision += 1
         paths = {line.path for line in lines}
@@ -217,7 +217,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         self.move_sample(0)
 
     def _columns(self, rows: Sequence[TaskLine]) -> list[TableColumn[TaskLine]]:
-        """Return the columns that apply to these tasks; a new column is an entry here (docs/extending/column.md)."""
+        """Return the columns that apply to these tasks; docs/extending/column.md explains how to add one."""
         files = len({line.path for line in rows}) > 1
         several = len({name for line in rows for name in line.sandboxes}) > 1
         return [
@@ -246,7 +246,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         ]  # fmt: skip
 
     def _samples(self, line: TaskLine) -> list[Part]:
-        """Return a cell per sample; former verdicts and the selected sample have their own style."""
+        """Return a cell per sample; former verdicts and the selected sample have distinct styles."""
         picked = self.sample if self.selected is line else -1
         cells = []
         for at, sample in enumerate(line.samples):
@@ -259,7 +259,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return super().update_rows(fresh)
 
     def show_beside(self, shown: str, others: Sequence[OtherSamples]) -> None:
-        """Show the samples of other evaluators and doc variants as columns beside those called ``shown``; () shows none."""
+        """Show the samples of other evaluators and doc variants as columns beside the column titled ``shown``."""
         if (shown, tuple(others)) != (self._shown_name, self.others):
             self._shown_name, self.others = shown, tuple(others)
             self.put_tasks(self.rows, self.ks)
@@ -273,7 +273,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
     def filtered(self, rows: Sequence[TaskLine]) -> list[TaskLine]:
         passing = self.filter.passing(rows)
         here = self._places.get(self.selected.id) if self._kept and self.selected is not None else None
-        if here is not None and here not in passing:  # the task that the user reads must not disappear
+        if here is not None and here not in passing:  # the task that the user is reading must not disappear
             insort(passing, here)
         return [rows[place] for place in passing]
 
@@ -291,13 +291,13 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return f"{one_line(group.name, 200)}  {shown}{plural(there, 'task')}"
 
     def move_sample(self, step: int) -> None:
-        """Select the next or previous sample of the task, stopping at the ends."""
+        """Select the next (1) or previous (-1) sample of the task, stopping at the ends."""
         last = len(self.selected.samples) - 1 if self.selected is not None else 0
         self.sample = max(0, min(self.sample + step, last))
         self.refresh()
 
     def move_task(self, step: int) -> None:
-        """Go to the next or previous task, skipping group headings; without one, to the next heading."""
+        """Go to the next (1) or previous (-1) task; group headings are skipped unless no task follows."""
         after = range(self.cursor + step, self.row_count() if step > 0 else 0, step)
         self.set_cursor(next((at for at in after if self._is_task(at)), self.cursor + step), step)
 
@@ -305,7 +305,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return self.selectable(index) and not isinstance(self._line(index), TableGroup)
 
     def go_to_task(self, task_id: str, sample: int | None = None) -> bool:
-        """Select a task, clearing the filter if necessary; returns False if it is not in the table."""
+        """Select a task, clearing the filter if necessary. Returns False if the task is not in the table."""
         if not self.knows(task_id):
             return False
         if all(line.id != task_id for line in self.shown):
@@ -316,7 +316,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return True
 
     def titles(self, view: RunView) -> tuple[str, str]:
-        """Return the title and the subtitle: how many tasks there are and are shown, and what happened to the others."""
+        """Return the title and subtitle: the number of tasks and of displayed tasks, and what happened to the rest."""
         shown, known = len(self.shown), max(view.tasks, len(self.rows))
         title, parts = f"Tasks {known:,}", []
         if self.filter.active:

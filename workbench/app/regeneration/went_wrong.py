@@ -1,4 +1,4 @@
-"""Failure analysis of a run: groups of failures, unsolved tasks, frequently failing tests, pass@k by m and by file."""
+"""Failure analysis of a run: failure groups, unsolved tasks, frequently failing tests, pass@k by m and by file."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 FAILURES, UNSOLVED, TESTS, CURVE, BY_FILE = TABS = (
     "Failures", "Nobody solves", "Failing tests", "pass@k by m", "pass@k by file",
 )  # fmt: skip
-"""The tabs."""
+"""The titles of the tabs."""
 LEVELS: Final = {FAILURES: None, f"{FAILURES} by error": same_error, f"{FAILURES} by exception": same_exception}
-"""How similar the failures of a group are: same tests and error, same error in any test, same exception."""
-_BAR = 16  # cells of a full bar
-_TRACEBACK = 40_000  # bytes
+"""How failures are grouped: by same tests and error (None), same error in any test, or same exception."""
+_BAR = 16  # width of a full bar in cells
+_TRACEBACK = 40_000  # maximum bytes
 _GONE = "This run is not in the open session: press {went-wrong.back}."
 NO_SOURCE = "The source of this test is neither in the session nor in the cache; here is the traceback."
 _OF_FAILURES = columns(
@@ -72,7 +72,7 @@ _OF_TESTS = columns(("test", 0, False), ("candidates", 10, True), ("tasks", 5, T
 def load_findings(
     reader: SessionReader, run_id: str, group: Group | None, stopped: Callable[[], bool] = lambda: False
 ) -> dict[str, Listing]:
-    """Load why candidates of a run failed, of one group or (None) of all, as lists by title."""
+    """Load why candidates of one group, or of all groups (None), failed in a run, as listings by title."""
     from workbench.results.failures import diagnose
     from workbench.results.samples import results_by_group
 
@@ -100,7 +100,7 @@ def _failures(failed: int, groups: Sequence[FailureGroup]) -> Listing:
 
 
 def members_of(group: FailureGroup) -> Listing:
-    """Return the candidates of a failure group, the smallest difference to the original first."""
+    """Return the candidates of a failure group, starting with the smallest difference to the original."""
 
     def entry(one: FailedCandidate) -> FindingRow:
         message = one.lead.message if one.lead is not None and one.lead.message else one.reason
@@ -115,7 +115,7 @@ def members_of(group: FailureGroup) -> Listing:
 def _entry(
     cells: tuple[str, ...], one: FailedCandidate | None, test: str = "", of: FailureGroup | None = None
 ) -> FindingRow:
-    """Return a row for a candidate, with the test to show beside it, "" for its leading one."""
+    """Return a row for a candidate, with the test to show beside it; "" means its leading test."""
     return FindingRow(cells, of or one, partial(load_texts, one=one, test=test) if one is not None else None)
 
 
@@ -158,7 +158,7 @@ def _tests(found: Diagnosis) -> Listing:
 
 
 def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[int]) -> dict[str, Listing]:
-    """Load pass@k of a group by the number of samples and by k, with intervals, and by file."""
+    """Load pass@k of a group with intervals by the number of samples and by k, and pass@k by file."""
     from workbench.regeneration.outcome import pass_by, pass_by_k, pass_by_samples
     from workbench.results.failures import verdict_sequences
     from workbench.results.samples import results_by_group
@@ -177,7 +177,7 @@ def load_curves(reader: SessionReader, run_id: str, group: Group, ks: Sequence[i
 
 
 def _bars(files: Sequence[TaskGroup], ks: Sequence[int]) -> Listing:
-    """Return a row per file, the hardest first, with a bar of pass@k for each k."""
+    """Return a row per file, hardest first, with a bar for each pass@k."""
     declared = [("file", 0, False), ("tasks", 5, True)]
     for k in ks:
         declared += [(f"pass@{k}", 7, True), ("", _BAR, False)]
@@ -214,7 +214,7 @@ def _estimate(estimate: PassEstimate | None) -> tuple[str, str]:
 
 
 def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> TitledTexts:
-    """Load how a candidate fails a test (by default its leading one), and what it wrote."""
+    """Load how a candidate fails a test, by default its leading one, and the code it wrote."""
     task, candidate = reader.task(one.task), reader.candidate(one.id)
     if task is None or candidate is None:
         return ("", doc.note("This candidate is no longer in the session.")), ("", doc.EMPTY)
@@ -239,7 +239,7 @@ def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> T
 
 
 def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> Iterator[doc.TextLine]:
-    """Lay out a test with line numbers; the failure message follows the asserting line."""
+    """Lay out a test with line numbers, with the failure message after the asserting line."""
 
     def message(below: str) -> Iterator[doc.TextLine]:
         indent = " " * (len(below) - len(below.lstrip(" ")))
@@ -265,9 +265,9 @@ def _source(found: SourceOfTest, row: FailingTestRow, one: FailedCandidate) -> I
 
 
 class WentWrongScreen(FindingsScreen):
-    """Findings, and for the selected one the failing test and the diff of its candidate.
+    """A list of findings, with the failing test and the diff of the candidate for the selected one.
 
-    ``opened`` is called with a candidate to show in the mode.
+    ``opened`` is called with a candidate that the user wants to open in the Regeneration mode.
     """
 
     mode_name = "What went wrong"
@@ -281,10 +281,10 @@ class WentWrongScreen(FindingsScreen):
         self.tab = FAILURES
         self._level = FAILURES  # a key of LEVELS
         self._opened: FailureGroup | None = None  # the group whose members are listed
-        self.listings: dict[str, Listing] = {}  # loaded lists by title
+        self.listings: dict[str, Listing] = {}  # loaded listings by title
         kinds = {"candidate", "task"}
         self.live = LiveLoader(self, "went-wrong", self._read, self._put, kinds=kinds, seconds=1.0, nothing={})
-        self.drawing = LiveLoader(self, "curves", self._read_curves, self._put)  # takes longer
+        self.drawing = LiveLoader(self, "curves", self._read_curves, self._put)  # separate, because it takes longer
         self._cursors: dict[str, int] = {}
 
     def compose_list(self) -> Iterable[Widget]:
@@ -328,7 +328,7 @@ class WentWrongScreen(FindingsScreen):
         tabs.empty = frozenset(tab for tab in TABS if tab in self.listings and not self.listings[tab].entries)
         self.query_one("#plot-pane").set_class(self.tab != CURVE, "-off")
         self.query(".text").set_class(self.tab in {CURVE, BY_FILE}, "-off")
-        self.query_one("#beside").set_class(self.tab == BY_FILE, "-off")  # the bars take the whole width
+        self.query_one("#beside").set_class(self.tab == BY_FILE, "-off")  # the bars need the whole width
         listing = members_of(self._opened) if self._opened is not None else self.listings.get(title, LOADING)
         self.query_one(CurvePlot).lines = listing.lines
         self.list.show(listing, 1 if self._opened is not None else self._cursors.get(title, 1))

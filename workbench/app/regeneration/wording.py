@@ -1,4 +1,4 @@
-"""Glyphs, numbers, names and sentences of the Regeneration mode."""
+"""The glyphs, number formats, names and sentences of the Regeneration mode."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_REASONS = 2
 
 
 def cell_of(sample: SampleState) -> tuple[str, str]:
-    """Return the sign of a sample and its style, named like the theme's ``verdict-…`` colour."""
+    """Return the sign of a sample and its style, which is the suffix of the theme's ``verdict-…`` colour."""
     return _SIGNS[sample.word], _STYLES.get(sample.word, sample.word)
 
 
@@ -32,7 +32,7 @@ def sparkline(values: Sequence[float]) -> str:
 
 
 def took(seconds: float | None) -> str:
-    """Return the duration of a test with significant digits."""
+    """Format the duration of a test with a sensible number of digits, or return "" for None."""
     if seconds is None:
         return ""
     if seconds < 0.0095:
@@ -41,7 +41,7 @@ def took(seconds: float | None) -> str:
 
 
 def test_name(test_id: str) -> str:
-    """Return the part of a test id after the file: ``test_a`` of ``tests/test_x.py::test_a``."""
+    """Return the part of a test id after the file: ``tests/test_x.py::test_a`` becomes ``test_a``."""
     return test_id.partition("::")[2] or test_id
 
 
@@ -58,12 +58,12 @@ def model_name(model: str) -> str:
 
 
 def short_name(evaluator: str, name: str) -> str:
-    """Return the name of a group with the short name of its evaluator."""
+    """Return the name of a group, with the name of its evaluator shortened."""
     return one_line(model_name(evaluator) + name.removeprefix(evaluator), 100)
 
 
 def short_names(rows: Iterable[EvaluatorProgress]) -> list[str]:
-    """Return a short name per row, or the whole name if two would be equal."""
+    """Return a short name for each row, or its full name where short names would clash."""
     pairs = [(short_name(row.evaluator, row.name), row.name) for row in rows]
     short = [brief for brief, _ in pairs]
     return [one_line(name, 40) if short.count(brief) > 1 else brief for brief, name in pairs]
@@ -75,7 +75,7 @@ def short_names(rows: Iterable[EvaluatorProgress]) -> list[str]:
 def header(view: RunView, score: str = "") -> Header:
     """Return the header: source, docs, evaluator, score, progress and cost.
 
-    The number of samples per task is shown right below, beside pass@k.
+    It omits the number of samples per task, which is shown right below, beside pass@k.
     """
     docs, spent = planned_docs(view.plan), view.run.spend_usd
     source = one_line(source_name(str(view.plan.get("source") or view.plan.get("name") or "?")), 40)
@@ -90,11 +90,11 @@ def header(view: RunView, score: str = "") -> Header:
 
 
 def progress(view: RunView) -> str:
-    """Return state, decided samples, rate and time left."""
+    """Return the progress of a run: its state, decided samples, rate and time left."""
     totals, resume = view.totals, f"press {key_of('regeneration.resume')}"
     of = f"{totals.decided:,} of {totals.samples:,}"
     if totals.retesting:
-        # Former verdicts count until the new ones arrive, so the total is the whole group.
+        # Former verdicts count until new ones arrive, so the total covers the whole group.
         of = f"{of} · {totals.retesting:,} to test again"
     if view.state == "queued":
         return "waiting for the engine…"
@@ -123,9 +123,9 @@ def progress(view: RunView) -> str:
 
 
 def trouble(view: RunView, room: int = 400) -> str:
-    """Return the alarms of a run: a failed self-check, a failed run, errors; "" if there are none.
+    """Return the alarms of a run (a failed self-check, a failed run, errors), or "" if there are none.
 
-    Tasks are named if ``room`` (in cells) allows.
+    Tasks are named if ``room``, the width in cells, allows.
     """
     alarm, *named = view.check.banner(live=view.live, named=room >= 100).split("\n", 1)
     texts = [f"{alarm} · {key_of('regeneration.problem')} goes there" if alarm else "", *named]

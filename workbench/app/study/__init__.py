@@ -1,1 +1,1 @@
-"""The Study mode: a declared matrix while it is executed, and its comparison, rankings and leaderboard."""
+"""The Study mode: a study as a live matrix, with its comparison, rankings and leaderboard."""

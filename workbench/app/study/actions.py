@@ -1,4 +1,4 @@
-"""The actions of the Study mode, and the ways to the trials, tasks and pairs behind a cell."""
+"""The actions of the Study mode, and navigation to the trials, tasks and pairs behind a cell."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from workbench.studies.outcome import StudyOutcome
 
 _ROWS = ("csv", "parquet")
-"""Formats of cells and items, which do not exist for the published tables."""
+"""Export formats for cells and items, which the published tables do not have."""
 
 
 class StudyActions:
-    """Passes requests to engines, processes and other modes."""
+    """Forwards user requests to engines, processes and other modes."""
 
     def __init__(self, screen: StudyScreen) -> None:
         self._host = screen.workbench
@@ -39,7 +39,7 @@ class StudyActions:
         self._pairing = LatestWorker(screen, "pair")
 
     def resume(self, session: Path, study: str) -> None:
-        """Execute the missing parts of a study; an example is copied first."""
+        """Run the missing parts of a study; an example session is copied first."""
         host = self._host
 
         def work() -> tuple[Path, int]:
@@ -59,7 +59,7 @@ class StudyActions:
         self._jobs.ask(work, done)
 
     def cancel(self, session: Path, outcome: StudyOutcome) -> None:
-        """Cancel the active run, and so the study; finished results are kept."""
+        """Cancel the active runs and with them the study; finished results are kept."""
         for run in active_runs(outcome):
             self._host.cancel_session(session, run)
 
@@ -78,7 +78,7 @@ class StudyActions:
             await self._host.ask_for_study(like="" if template == NEW else template)
 
     async def ask_for_report(self, session: Path | None, study: str) -> None:
-        """Ask for a file and write the report on a study there; without a session on the published tables.
+        """Ask for a file and write the report on a study to it; without a session, report on the published tables.
 
         Call from a worker.
         """
@@ -104,12 +104,12 @@ class StudyActions:
         host.notify(f"Writing the report on {study}…", timeout=2)
         self._reports.ask(work, lambda out: deliver_file(host, out, "report"))
 
-    # -- to trials, tasks and pairs
+    # -- navigation to trials, tasks and pairs
 
     def go_to(self, study: str, cell: StudyCell, items: Sequence[TrialTally | TaskTally], at: int = 0) -> None:
-        """Show one of the items of a cell, and follow them in their order; without items the cell's run."""
+        """Show one of a cell's items and step through the rest from there; without items, show the cell's run."""
         work, host, own = cell.work, self._host, self._host.session_path
-        # Results of others are in another session; the way back opens this one again.
+        # Imported results are in another session; going back reopens this one.
         session = Path(work.session) if work.session else own
         locations = [
             Location(session, "trajectory", item.trial)
@@ -129,10 +129,10 @@ class StudyActions:
 
 
 def _sides(reader: SessionReader, outcome: StudyOutcome, comparison: ColumnComparison, pair: ItemPair) -> MarkedPair:
-    """Return the two items to show side by side: trials, or a sample of each task; called in a thread.
+    """Return the two items to show side by side: trials, or one sample of each task. Runs in a thread.
 
-    For tasks that differ, the samples show the difference: one that passed on the better side, one that failed on
-    the other. Raises WorkbenchError if a task has no tested sample.
+    If the tasks differ, the samples illustrate the difference: one that passed on the better side and one that failed
+    on the other. Raises WorkbenchError if a task has no tested sample.
     """
     found, gap = [], pair.difference
     for column, item, is_better in (
@@ -172,5 +172,5 @@ def active_runs(outcome: StudyOutcome) -> tuple[str, ...]:
 
 
 def is_resumable(outcome: StudyOutcome) -> bool:
-    """Return whether a study is incomplete and no engine works on it."""
+    """Return whether a study is incomplete and no engine is working on it."""
     return bool(outcome.study.columns) and not outcome.finished and not active_runs(outcome)

@@ -1,4 +1,4 @@
-"""Lists of free-form lines: the comparison of two columns, and the rankings of doc systems."""
+"""Lists of free-form lines for the comparison of two columns and for the rankings of doc systems."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workbench.studies.wording import chance_words, difference_words, figure, le
 
 @dataclass(frozen=True, slots=True)
 class ListLine:
-    """A line that is painted for a width; with a ``key`` it takes the cursor and leads to the object it is ``of``."""
+    """A line rendered to a given width. If it has a ``key``, it is selectable and leads to the object ``of``."""
 
     parts: Callable[[int], Sequence[Part]]
     words: str = ""
@@ -38,7 +38,7 @@ def _text(text: str, style: str = "") -> ListLine:
 
 
 class LineList(RowList):
-    """A list of lines of any kind."""
+    """A list of free-form lines."""
 
     ALLOW_SELECT = False
 
@@ -47,7 +47,7 @@ class LineList(RowList):
         self.lines: Sequence[ListLine] = ()
 
     def lay_out(self, lines: Iterable[ListLine], to: object = None) -> None:
-        """Show other lines; the cursor goes to the line with the key ``to``, else to the first."""
+        """Replace the lines and move the cursor to the one with the key ``to``, or to the first if there is none."""
         self.lines = tuple(lines)
         at = (place for place, line in enumerate(self.lines) if to is not None and line.key == to)
         self.rows_changed(cursor=next(at, 0))
@@ -77,12 +77,12 @@ class LineList(RowList):
 
 
 _MIN_PLOT = 11
-"""Minimum width of a plot."""
+"""The minimum width of a plot."""
 _STYLES = {"●": "marked", "│": "rule", " ": "rule"}
 
 
 def forest_row(one: Difference, scale: Axis, width: int) -> list[Part]:
-    """Return the plot of a difference in ``width`` cells, with a line at zero; without bounds only the dot."""
+    """Plot a difference in ``width`` cells, with a line at zero; without bounds, only the dot is drawn."""
     value = one.value or 0.0
     ends = (value if end is None else end for end in (one.interval.low, value, one.interval.high))
     signs = interval_bar([scale.share(end) for end in ends], width)
@@ -92,12 +92,12 @@ def forest_row(one: Difference, scale: Axis, width: int) -> list[Part]:
 
 
 _FIGURES = 25
-"""Width of the three figures of an item."""
+"""The width of the three figures of an item."""
 _HINT = "Mark a column with {study.mark}, then press {study.compare} on another one to compare them here."
 
 
 class ComparisonList(LineList):
-    """Sentences on the comparison, a line per row of the study, and one per pair of items."""
+    """A summary of the comparison, a line per row of the study, and a line per pair of items."""
 
     BINDINGS = bindings("study.open-pair")
 
@@ -117,7 +117,7 @@ class ComparisonList(LineList):
         self._lay_out(keep=sides[0] == sides[1] and comparison is not None)
 
     def put_test(self, test: Mapping[str, Any] | None, compared: int, problem: str = "") -> None:
-        """Show the test of this comparison, adjusted for ``compared`` comparisons; None while it is computed."""
+        """Show the significance test, adjusted for ``compared`` comparisons; ``test`` is None until it is computed."""
         self._test, self._compared, self._problem = test, compared, problem
         self._lay_out(keep=True)
 
@@ -225,7 +225,7 @@ def _tally(one: WinTally) -> str:
 
 
 def _pair_title(pair: ItemPair, width: int) -> str:
-    """Return row and name of a pair in ``width`` cells: first without the file, then both shortened."""
+    """Fit the row and name of a pair into ``width`` cells: drop the file first, then shorten both."""
     row, name = one_line(pair.row, 300), one_line(pair.name, 300)
     if len(row) + len(name) + 3 > width:
         name = name.rpartition("::")[2]
@@ -238,14 +238,14 @@ def _pair_title(pair: ItemPair, width: int) -> str:
 
 
 Resampled = Mapping[tuple[str, str, str, str], float]
-"""Share of resamples that keep an order, by model, measure, better and worse system."""
+"""The share of resamples that keep the order, by (model, measure, better system, worse system)."""
 Taus = Mapping[tuple[Setting, Setting], float | None]
 _APART, _KEPT, _RESAMPLED = 8, 9, 11
-"""Widths of the figures of a pair; the second is at least as wide as its heading."""
+"""The widths of the figures of a pair; the second is at least as wide as its heading."""
 
 
 class RankingList(LineList):
-    """Two lines per setting and, under the open one, its pairs. Tau is relative to the open setting."""
+    """Two lines per setting, and the pairs of the expanded one. Tau is relative to the expanded setting."""
 
     BINDINGS = bindings("study.open-ranking")
 
@@ -267,7 +267,7 @@ class RankingList(LineList):
         taus: Taus,
         refused: Sequence[tuple[StudyColumn, StudyColumn, Sequence[str]]],
     ) -> None:
-        """Show rankings, and the pairs that are not comparable with the reasons."""
+        """Show the rankings, and the pairs that cannot be compared with the reasons why."""
         self._below = [] if rankings else ["No model has two systems to rank."]
         self._below += [
             f"Not comparable: {left.name} and {right.name}: {'; '.join(why)}" for left, right, why in refused
@@ -279,12 +279,12 @@ class RankingList(LineList):
         self._arrange()
 
     def put_resampled(self, resampled: Resampled | None, problem: str = "") -> None:
-        """Show the resampling results, None while they are computed."""
+        """Show the resampling results; ``resampled`` is None while they are being computed."""
         self._resampled, self._problem = resampled, problem
         self.refresh()
 
     def weigh(self) -> None:
-        """Show only the settings of the next weighting; after the last one all."""
+        """Show only the settings with the next weighting, or all of them after the last one."""
         ways = ["", *dict.fromkeys(known.setting.weighting for known in self._all)]
         self.weighting = ways[(ways.index(self.weighting) + 1) % len(ways)] if self.weighting in ways else ""
         self._arrange()
@@ -318,7 +318,7 @@ class RankingList(LineList):
         setting, opened = ranking.setting, ranking.setting == self._open
         sign = "▾" if opened else "▸" if ranking.orders else " "
         names = max(10, width - 14)
-        # Shorten the model: the measure distinguishes the settings.
+        # Shorten the model name, since the measure is what tells the settings apart.
         after = setting.words.removeprefix(setting.model) if setting.model else f" · {setting.words}"
         model = shortened(one_line(setting.model, 300), max(4, names - len(after) - 3))
         return [

@@ -1,6 +1,6 @@
-"""The right side of the Study mode: the items of a cell, a comparison, rankings, leaderboard or the list of studies.
+"""The right side of the Study mode, and its empty state.
 
-and the empty state.
+The tabs show the items of a cell, a comparison, rankings, the leaderboard and the list of studies.
 """
 
 from __future__ import annotations
@@ -133,12 +133,12 @@ class CellItems(VirtualTable[Item]):
         self._scale = ("", "")
 
     def show(self, outcome: StudyOutcome | None, cell: StudyCell | None, measure: str) -> None:
-        """Show the items of a cell; the cursor stays while the cell is the same."""
+        """Show the items of a cell; the cursor keeps its place as long as the cell is the same."""
         before, how = self.cell, (self._measure, self._scale)
         self.cell, self._measure = cell, measure
         self._scale = outcome.scale if outcome is not None else ("", "")
         if before is not None and before is cell and how == (self._measure, self._scale):
-            return  # another cell changed
+            return  # a different cell changed
         self.empty = "This cell has no results yet." if cell is not None else "No cell is selected."
         self.columns = ColumnLayout(
             _task_columns(measure) if cell is not None and cell.work.tasks else _trial_columns(measure, self._scale)
@@ -176,7 +176,7 @@ def _leader_columns(lines: Sequence[LeaderLine]) -> tuple[TableColumn[LeaderLine
 
 
 class LeaderList(VirtualTable[LeaderLine]):
-    """The agents, the best first, then what the places are based on and how the judges agree."""
+    """The agents, best first, followed by what the places are based on and how far the judges agree."""
 
     LEAD = 1
     BINDINGS = bindings("study.open-leader")
@@ -192,7 +192,7 @@ class LeaderList(VirtualTable[LeaderLine]):
 
 
 def _of_cases(lines: Sequence[LeaderLine], line: LeaderLine) -> str:
-    """Return `` of 1``: the number of cases of a place; "" if all agents have all cases."""
+    """Return `` of 1``, the number of cases that a place is based on, or "" if every agent has every case."""
     uneven = any(one.place is not None and one.mean.rows != one.of for one in lines)
     return f" of {line.of}" if uneven and line.place is not None else ""
 
@@ -200,7 +200,7 @@ def _of_cases(lines: Sequence[LeaderLine], line: LeaderLine) -> str:
 def _notes_on_places(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
     """Return notes on the places.
 
-    which cases they count if not all agents have all, and what is missing from a figure and why.
+    They say which cases count if some agents lack some, and what is missing from a figure and why.
     """
     texts = []
     if any(_of_cases(lines, one) for one in lines):
@@ -243,7 +243,7 @@ def _judges(lines: Sequence[LeaderLine], agreements: Sequence[JudgeAgreement]) -
 
 
 class StudyDetail(Container):
-    """A line of tabs over the active list."""
+    """A line of tabs above the active list."""
 
     def compose(self) -> ComposeResult:
         yield TabLine(TABS, id="study-tabs")
@@ -269,11 +269,11 @@ class StudyDetail(Container):
         return self._lists()[self.current]
 
     def turn(self, step: int) -> str:
-        """Activate the next (1) or previous (-1) tab; returns its name."""
+        """Activate the next (1) or previous (-1) tab and return its name."""
         return self.choose(self.query_one(TabLine).beside(step))
 
     def choose(self, name: str) -> str:
-        """Activate a tab and move the focus along."""
+        """Activate a tab and return its name; if the focus was on a list here, it moves along."""
         inside = isinstance(self.screen.focused, Widget) and self in self.screen.focused.ancestors
         self.query_one(TabLine).current = name
         for known, one in self._lists().items():
@@ -298,7 +298,7 @@ class StudyDetail(Container):
 
 
 NEW, FILE = "new study", "study.toml"
-"""Templates that are not bundled studies."""
+"""The templates that are not bundled studies."""
 
 
 def templates() -> tuple[PickOption, ...]:
@@ -335,7 +335,7 @@ NO_STUDY = (
 
 
 class EmptyState(Container):
-    """A message, and the list of templates if there is no study."""
+    """A message, with the list of templates if there is no study."""
 
     def compose(self) -> ComposeResult:
         yield Static("", id="study-state", classes="state")
@@ -351,7 +351,7 @@ class EmptyState(Container):
         self.call_after_refresh(lambda: self.query_one(TemplateList).put(templates()))
 
     def show(self, sentence: str, *, failed: bool = False) -> None:
-        """Show a message, or the matrix for ""."""
+        """Show a message, or hide this widget if the message is ""; ``failed`` styles it as an error."""
         begins = sentence in (NO_STUDY, NO_SESSION)
         state = self.query_one("#study-state", Static)
         state.update(sentence)
@@ -365,7 +365,7 @@ class EmptyState(Container):
 
 
 def matrix_title(outcome: StudyOutcome, matrix: StudyMatrix) -> str:
-    """Return ``pass@1 · 3 of 30 repositories · grouped by domain · sorted by name``."""
+    """Return the title of the matrix: ``pass@1 · 3 of 30 repositories · grouped by domain · sorted by name``."""
     order, grouping = matrix.arrangement.order, matrix.arrangement.grouping
     titles = {one.column.name: one.title for one in outcome.by_column}
     by = {"": "", SPREAD: "by spread"}.get(order, f"by {titles.get(order, 'name')}")

@@ -1,4 +1,4 @@
-"""The matrix of a study: rows and columns, a cell cursor, marks on columns, and pinned means."""
+"""The matrix of a study, with a cell cursor, marks on columns, and pinned means."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from workbench.studies.outcome import ColumnSummary, RowSummary, StudyOutcome
 from workbench.studies.wording import figure
 
 SPREAD = "spread"
-"""The sort order by the spread of the columns."""
+"""The name of the sort order by the spread between the columns of a row."""
 
 
 class StudyMatrix(CellTable[RowSummary]):
-    """The rows of a study, or groups of its rows or of parts of these; of the columns in ``marked`` the first is A."""
+    """The rows of a study, or groups of rows or of parts of rows. The first column in ``marked`` is labelled A."""
 
     BINDINGS = bindings("study/matrix")
 
@@ -42,7 +42,7 @@ class StudyMatrix(CellTable[RowSummary]):
     def put_study(
         self, outcome: StudyOutcome | None, measure: str, by: str = "", groups: Sequence[RowGroup] = ()
     ) -> None:
-        """Show a study, grouped ``by`` something; cursor, order and marks are kept where possible."""
+        """Show a study, with rows grouped by ``by``; the cursor, order and marks are kept where possible."""
         how, row = self._how(), self.row
         self.outcome, self.measure = outcome, measure
         self._groups = {group.title: group for group in groups}
@@ -57,12 +57,12 @@ class StudyMatrix(CellTable[RowSummary]):
         if self._groups:
             rows = [part for group in self._groups.values() for part in group.parts]
         if how == self._how() and list(map(self._key, rows)) == list(map(self._key, self.rows)):
-            # A live study: only some cells changed.
+            # The study is live, and only some cells have changed.
             self.update_rows([new for old, new in zip(self.rows, rows, strict=True) if not _looks_like(old, new)])
         else:
             self.show_columns(self._grid())
             self.put(rows)
-            # No higher than its rows, so that the means follow directly.
+            # Limit the height to the rows so that the means follow directly.
             self.styles.max_height = max(1, self.row_count())
         if regrouped and row and row != self.row:
             self.go_to_cell(row)
@@ -75,7 +75,7 @@ class StudyMatrix(CellTable[RowSummary]):
         return self.outcome.by_column if self.outcome is not None else ()
 
     def _grid(self) -> Grid[RowSummary]:
-        # Three more cells for the letter of a mark and the sort arrow.
+        # Leave three cells for the letter of a mark and the sort arrow.
         heads = max((cell_len(self._heading(one)) for one in self._summaries), default=0) + 3
         spread: TableColumn[RowSummary] = TableColumn(
             title=SPREAD, cell=lambda row: "", width=0, sort=lambda row: row.spread.get(self.measure), descending=True
@@ -110,7 +110,7 @@ class StudyMatrix(CellTable[RowSummary]):
 
     @property
     def part(self) -> str:
-        """The part of the row under the cursor if rows are grouped: a file, a stratum; "" for the whole row."""
+        """The part of the row under the cursor if rows are grouped (a file or stratum), or "" for the whole row."""
         return self.selected.part if self.selected is not None else ""
 
     @property
@@ -150,7 +150,7 @@ class StudyMatrix(CellTable[RowSummary]):
         return list(dict.fromkeys(["", column, SPREAD, self.outcome.study.row_noun]))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        # Handled by the screen, whatever has the focus: groupings have to be loaded.
+        # The screen handles these regardless of the focus, because groupings have to be loaded.
         return action not in {"sort_next", "reverse", "group_next", "fold"} and super().check_action(action, parameters)
 
     # -- painting
@@ -175,12 +175,15 @@ class StudyMatrix(CellTable[RowSummary]):
 
     @property
     def _has_systems(self) -> bool:
-        """Whether headings show the models only, under a line with the systems: there are several of both."""
+        """Whether there are several systems and several models.
+
+        If so, the headings show only the models, below a line with the systems.
+        """
         columns = [one.column for one in self._summaries]
         return len({one.system for one in columns}) > 1 and len({one.model for one in columns}) > 1
 
     def systems(self, width: int) -> list[list[Part]]:
-        """Return the line with the systems and the sources of results."""
+        """Return the line with the systems and the sources of imported results."""
 
         def system(at: int, size: int) -> Part:
             one = self._summaries[at].column
@@ -190,7 +193,7 @@ class StudyMatrix(CellTable[RowSummary]):
         return [self.line_parts(width, ("", ""), system)] if self._has_systems else []
 
     def summaries(self, width: int) -> list[list[Part]]:
-        """Return the lines below the rows: means, documented share, progress."""
+        """Return the lines below the rows: means, documented share and progress."""
         outcome, measure = self.outcome, self.measure
         if outcome is None or not self.rows:
             return []
@@ -221,5 +224,5 @@ def _names(noun: str) -> TableColumn[RowSummary]:
 
 
 def _looks_like(one: RowSummary, other: RowSummary) -> bool:
-    """Whether two rows look the same: unchanged cells are the same objects."""
+    """Whether two rows look the same; unchanged cells are identical objects."""
     return one.best == other.best and all(cell is other.cells.get(name) for name, cell in one.cells.items())

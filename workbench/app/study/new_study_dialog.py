@@ -1,6 +1,6 @@
 """The dialog that creates a study.
 
-choose rows, columns and limits, see the estimate, start it or save it as ``study.toml``.
+The user chooses rows, columns and limits, sees an estimate, and starts the study or saves it as ``study.toml``.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 Offers = Mapping[str, tuple[PickOption, ...]]
-"""Pick list options of a kind of study, by field name."""
+"""The pick list options of a kind of study, by field name."""
 _PROGRAMS = {"repoagent": "RepoAgent, the real program", "osa": "OSA, the real program"}
 _NOUNS = {AGENTS: ("case", "agent", "model", "repeat"), DOCS: ("source", "doc system", "evaluator", "sample")}
-"""Nouns for the rows, both sides of the columns, and the repeats of a kind."""
+"""The nouns for rows, systems, models and repeats, by kind of study."""
 _SAVE = "Save as study.toml"
 _KINDS = (
     (AGENTS, "agents on test cases", "whose README is better?"),
@@ -90,7 +90,7 @@ _FIELDS = {one.name: one for one in (
 
 
 class NewStudyDialog(ordering.OrderForm[Study]):
-    """Rows, both sides of the columns, numbers, limits and session of a study; ``base`` is the study it started from."""
+    """A form for the rows, columns, numbers, limits and session of a study; ``base`` is the study to start from."""
 
     BINDINGS = bindings("dialog/study")
     DEFAULT_CSS = """
@@ -153,7 +153,7 @@ class NewStudyDialog(ordering.OrderForm[Study]):
         return StudyOrder(_place_of(values["session"], study.name), study)
 
     def summary(self, study: Study, values: Values) -> str:
-        """Return ``2 cases × 3 agents × 3 repeats = 18 trials, about …``, and whether it replaces another study."""
+        """Return ``2 cases × 3 agents × 3 repeats = 18 trials, about …``, with a note if it replaces another study."""
         order = self.order(study, values)
         estimate, whole = self.estimate(order), order.study
         cells = len(whole.rows) * len(whole.columns)
@@ -219,7 +219,7 @@ def _about_place(values: Values) -> str:
 async def ask_and_start(host: WorkbenchApp, rows: Sequence[str] = (), like: str = "") -> None:
     """Show the dialog and start the study; call from a worker.
 
-    Initial values are these ``rows`` and the study ``like`` (a bundled one or a file), else the last answers.
+    The form starts with ``rows`` and the study ``like`` (a bundled one or a file), or with the last answers.
     """
     try:
         values, offered, base = await asyncio.to_thread(_first, host, rows, like)
@@ -233,7 +233,7 @@ async def ask_and_start(host: WorkbenchApp, rows: Sequence[str] = (), like: str 
 def _first(
     host: WorkbenchApp, rows: Sequence[str], like: str
 ) -> tuple[dict[str, Any], dict[str, Offers], Study | None]:
-    """Return the initial values, the pick list options of each kind, and the study to start from."""
+    """Return the initial values, the pick list options of each kind of study, and the study to start from."""
     base = study_named(like) if like else None
     if base is not None and base.kind == PAPER:
         raise WorkbenchError("This study is read-only: the published tables cannot be executed.")
@@ -253,10 +253,10 @@ def _first(
 
 
 def offered(kind: str, reader: SessionReader | None = None) -> Offers:
-    """Return the pick list options of a kind of study: the models of this machine and of the open session, among others."""
+    """Return the pick list options of a kind of study, such as the models of this machine and the open session."""
     cases = load_cases()[0]
     rows = [PickOption(case.id, " · ".join(filter(None, (case.kind, case.domain, case.description)))) for case in cases]
-    # A name refers to a case first: name a repository in full if a case has its name.
+    # Cases take precedence, so a repository with the same name as a case is named in full.
     taken = {case.id.casefold() for case in cases}
     rows += [
         PickOption(one.repository if one.name.casefold() in taken else one.name, f"{one.repository}, of the paper")
@@ -280,7 +280,7 @@ def offered(kind: str, reader: SessionReader | None = None) -> Offers:
 
 
 def _models_of(reader: SessionReader) -> tuple[str, ...]:
-    """Return the models of trials, samples and judges of a session that can be used by name."""
+    """Return the models used for trials, samples and judging in a session that can be selected by name."""
     from workbench.models.names import check_model, keys_unneeded
 
     found = []
@@ -292,7 +292,7 @@ def _models_of(reader: SessionReader) -> tuple[str, ...]:
 
 
 def defaults(kind: str, settings: Settings) -> dict[str, Any]:
-    """Return the default answers: all stored fields, so all but name and rows."""
+    """Return the default answers for all stored fields, that is, all except the name and rows."""
     from workbench.orders.defaults import document_plan, regeneration_plan
 
     common = {SYSTEMS[kind]: ("original", "none"), "spend": ""}
@@ -309,12 +309,15 @@ def defaults(kind: str, settings: Settings) -> dict[str, Any]:
 
 
 def _place_of(session: str, name: str) -> Path:
-    """Return the session for a study; "" is that of ``workbench study NAME``, and a new one replaces a read-only one."""
+    """Return the path of the session for a study, which is a new one if the requested session is read-only.
+
+    If ``session`` is "", the study goes to the session that ``workbench study NAME`` uses.
+    """
     return runs.place_of_run(session or f"study-{name}", f"study-{name}")
 
 
 def _product(study: Study) -> str:
-    """Return ``2 cases × 3 agents × 3 repeats``; factors of one are left out, except rows and systems."""
+    """Return ``2 cases × 3 agents × 3 repeats``; factors of one are omitted, except for rows and systems."""
     systems, models = ({getattr(one, side) for one in study.columns} for side in ("system", "model"))
     times = study.repeats if study.kind == AGENTS else study.samples
     counts = zip((len(study.rows), len(systems), len(models), times), _NOUNS[study.kind], (1, 1, 2, 2), strict=True)

@@ -1,4 +1,4 @@
-"""The Study mode: a matrix, live while it is executed, with its comparison, rankings and leaderboard."""
+"""The screen of the Study mode: a live matrix with its comparison, rankings and leaderboard."""
 
 from __future__ import annotations
 
@@ -59,17 +59,17 @@ if TYPE_CHECKING:
     from workbench.studies.outcome import StudyOutcome
 
 _SHOWN = frozenset({"study", "run", "trial", "score", "check", "task", "candidate", "stage"})
-"""Kinds of changes that affect a study."""
+"""The kinds of changes that affect a study."""
 REST_SECONDS = 1.0
-"""Delay after a change before resampling: figures of a live study would be outdated at once."""
+"""The delay after a change before resampling, since the figures of a live study would be outdated immediately."""
 LEFT_SECONDS = 10.0
-"""Interval for estimating the remaining time."""
+"""The interval between estimates of the remaining time."""
 _NO_GROUPS = "These rows cannot be grouped: they have no property in which they differ."
 _HOW_TO_COMPARE = "Mark a column with {study.mark}, then press {study.compare} on another one."
 
 
 class StudyScreen(ModeScreen):
-    """A matrix beside its details."""
+    """A matrix with its details beside it."""
 
     mode_name = "Study"
     first_pane = "study-matrix-pane"
@@ -93,10 +93,10 @@ class StudyScreen(ModeScreen):
         self._actions = StudyActions(self)
         self.view = NO_VIEW
         self.session: Path | None = None
-        self.pairs: list[tuple[str, str]] = []  # compared pairs: their tests are adjusted for their number
-        self._orders = False  # whether rankings were shown
+        self.pairs: list[tuple[str, str]] = []  # compared pairs; their tests are adjusted for multiple comparisons
+        self._orders = False  # whether the rankings have been shown
         self._resting: Timer | None = None
-        self._left: float | None = None  # estimated remaining seconds
+        self._left: float | None = None  # estimated seconds remaining
         self._estimated = -LEFT_SECONDS
 
     def compose_body(self) -> Iterable[Widget]:
@@ -105,7 +105,7 @@ class StudyScreen(ModeScreen):
             Static("", id="study-problems"), PinnedLines(matrix.systems, id="study-systems"), matrix,
             PinnedLines(matrix.summaries, id="study-means"), Static("", id="study-line"),
         )  # fmt: skip
-        # Hidden until there is content: adding the class later would restyle all children.
+        # Hidden until there is content, because adding the class later would restyle all children.
         pane = Container(*inside, id="study-matrix-pane", classes="pane -off")
         set_title(pane, "Matrix")
         detail = StudyDetail(id="study-detail", classes="pane -off")
@@ -139,13 +139,13 @@ class StudyScreen(ModeScreen):
     # -- content
 
     def show_study(self, name: str) -> None:
-        """Show another study of the session, the newest if ``name`` does not exist."""
+        """Show another study of the session, or the newest if ``name`` does not exist."""
         if name != self.wanted.name:
             self.wanted = StudySelection(name, self.measure, self.wanted.tab)
         self.live.refresh()
 
     def _select(self, **what: Any) -> None:
-        """Change the selection and load it."""
+        """Change the selection and load the data for it."""
         self.wanted = replace(self.wanted, **what)
         self.live.refresh()
 
@@ -165,12 +165,12 @@ class StudyScreen(ModeScreen):
         self._show_message(sentence, failed=failed)
 
     def _show_failure(self, sentence: str) -> None:
-        self.wanted = StudySelection(self.wanted.name)  # the selection may be the cause
+        self.wanted = StudySelection(self.wanted.name)  # the selection may have caused the failure
         self._show_nothing(sentence, failed=True)
 
     def show_view(self, view: StudyView) -> None:
         if view.session != self.session:
-            return  # another session was opened meanwhile, which loads again
+            return  # another session has been opened in the meantime, which triggers its own load
         if view.asked is self.wanted:
             self.wanted = view.wanted
             if view.asked.step and view.alike:
@@ -184,7 +184,7 @@ class StudyScreen(ModeScreen):
             if before.wanted.name != view.wanted.name:
                 self.matrix.marked, self.pairs, self._orders = [], [], view.wanted.tab == RANKINGS
             if before.outcome is not view.outcome or before.wanted.measure != view.wanted.measure:
-                self._drawing.requested_key = ()  # the resampling is outdated
+                self._drawing.requested_key = ()  # the resampling results are outdated
                 self._show_drawn()
                 if self._resting is not None:
                     self._resting.stop()
@@ -194,14 +194,14 @@ class StudyScreen(ModeScreen):
         self.refresh_bindings()
 
     def _show_message(self, sentence: str, *, failed: bool = False) -> None:
-        """Show a message instead of the matrix, or the matrix for ""."""
+        """Show a message instead of the matrix, or the matrix if the message is ""."""
         empty_state = self.query_one(EmptyState)
         before = empty_state.offers_templates
         empty_state.show(sentence, failed=failed)
         if empty_state.offers_templates != before:
             self.call_after_refresh(self.after_first_paint)
         self.query_one("#study-matrix-pane").set_class(bool(sentence), "-off")
-        # A broken study must not hide the others.
+        # A broken study must not hide the other studies.
         several = len(self._names) > 1
         self.detail.set_class(bool(sentence) and not several, "-off")
         if sentence and several:
@@ -240,7 +240,7 @@ class StudyScreen(ModeScreen):
     def _show_cell(self) -> None:
         outcome, cell = self.outcome, self.matrix.cell
         text = cell_sentence(outcome, cell, self.measure, self.matrix.part) if outcome and cell else ""
-        # The height is fixed, so that moving the cursor needs no layout.
+        # The height is fixed so that moving the cursor needs no layout.
         self.query_one("#study-line", Static).update(text, layout=False)
         self.detail.cell_items.show(outcome, cell, self.measure)
         self._title_detail()
@@ -297,7 +297,7 @@ class StudyScreen(ModeScreen):
             measures = self.outcome.study.measures
             self._select(measure=measures[(measures.index(self.measure) + 1) % len(measures)])
 
-    # These work whatever pane has the focus.
+    # These actions work regardless of which pane has the focus.
 
     def action_sort_next(self) -> None:
         self.matrix.action_sort_next()
@@ -436,7 +436,7 @@ class StudyScreen(ModeScreen):
         self._show_status()
 
     def _draw(self) -> None:
-        """Resample in a separate process; called once the study is at rest, or when another figure is requested."""
+        """Resample in a separate process; called when the study stops changing or another figure is requested."""
         outcome, session = self.outcome, self.session
         if outcome is None or session is None or not (self.pairs or self._orders):
             return

@@ -1,4 +1,4 @@
-"""The view model of the Study mode: the studies of the session, the selected one with the figures on display, and their wording."""
+"""The view model of the Study mode: the studies of the session, the displayed figures, and their wording."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 UNKNOWN = "…"
-"""Placeholder for a figure that is being computed."""
+"""The placeholder for a figure that is being computed."""
 SCORE = "score"
 STYLES = {
     "done": "passed",
@@ -50,7 +50,7 @@ CELL, COMPARISON, RANKINGS, LEADERBOARD, STUDIES = TABS = (
 
 
 def tight_bounds(interval: Interval, measure: str) -> str:
-    """Return ``[.41, .73]`` for a cell: whole points, shares without the leading zero; "" without bounds."""
+    """Format an interval for a cell as ``[.41, .73]`` or in whole points; return "" if it has no bounds."""
     if interval.low is None or interval.high is None:
         return ""
     low, high = (f"{one:.0f}" if in_points(measure) else f"{one:.2f}" for one in (interval.low, interval.high))
@@ -63,19 +63,19 @@ def _tight(text: str) -> str:
 
 
 def progress(done: int, planned: int | None) -> str:
-    """Return ``38/55``, or only the count if the total is unknown."""
+    """Return progress as ``38/55``, or only the count if the total is unknown."""
     return f"{done:,}/{planned:,}" if planned is not None else f"{done:,}"
 
 
 def fitting(width: int, *texts: str) -> str:
-    """Return the first text that fits, else the last."""
+    """Return the first text that fits ``width``, or the last one if none does."""
     return next((text for text in texts if len(text) <= width), texts[-1])
 
 
 def cell_text(cell: StudyCell, measure: str, width: int) -> tuple[str, str]:
-    """Return the text of a cell for its width, and its style.
+    """Return the text of a cell that fits ``width``, and its style.
 
-    An unfinished cell shows the sign of its state and, as space allows, its progress and the mean so far.
+    An unfinished cell shows its state symbol and, as space allows, its progress and the mean so far.
     """
     mean, sign, far = cell.means[measure], STATES.get(cell.state, "?"), progress(cell.done, cell.planned)
     value = figure(mean.value, measure)
@@ -87,13 +87,13 @@ def cell_text(cell: StudyCell, measure: str, width: int) -> tuple[str, str]:
         marks, whole = _marks(cell, measure), f"{value} {tight_bounds(mean.interval, measure)}".rstrip()
         if not marks:
             return fitting(width, whole, value), ""
-        # The star says that something did not fit; the line below the matrix has it in full.
+        # The star marks omitted remarks; the line below the matrix shows all of them.
         texts = [" ".join([one, *marks]) for one in (whole, value)]
         return fitting(width, *texts, f"{value} {marks[0]}{'*' if len(marks) > 1 else ''}", f"{value}*"), ""
     if cell.state == "failed" and not cell.done:
         texts = [f"{sign} failed", sign]
     elif mean.value is not None:
-        # The mean so far and the progress, as space allows; failed cells have no progress.
+        # Show the mean so far and the progress as space allows; failed cells show no progress.
         ended = cell.state in ("failed", "unscored")
         texts = [f"{value} {sign} {far}", f"{sign} {value if ended else far}", f"{sign} {value}"]
     else:
@@ -102,14 +102,14 @@ def cell_text(cell: StudyCell, measure: str, width: int) -> tuple[str, str]:
 
 
 def _own_first(mean: Mean, value: str, width: int) -> str:
-    """Return ``11.5/42 (69.4)``: the model's own points, then all if they fit."""
+    """Return ``11.5/42 (69.4)``: the points the model earned itself, then the full score if it fits."""
     assert mean.own is not None
     own = f"{mean.own[0]:.1f}/{mean.own[1]:.0f}"
     return fitting(width, f"{own} ({value})", own)
 
 
 def _marks(cell: StudyCell, measure: str) -> list[str]:
-    """Return the remarks on a finished cell: doubtful passes, cut answers, the judged share, missing values."""
+    """Return the remarks on a finished cell, such as doubtful passes, the judged share and missing values."""
     mean, doubts = cell.means[measure], cell.doubts
     parts = [f"{DOUBTFUL}{count:,}" if name == "doubtful" else f"{count:,} {name}" for name, count in doubts.items()]
     if mean.judged is not None and mean.items:
@@ -120,9 +120,9 @@ def _marks(cell: StudyCell, measure: str) -> list[str]:
 
 
 def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> str:
-    """Return the mean of a column with its interval, or with its basis if that is incomplete: rows, trials or tasks.
+    """Return the mean of a column with its interval, or with the number of items behind it if some are missing.
 
-    ``rows`` is the maximum over the columns; a mean of fewer than ``of`` items is marked.
+    ``rows`` is the maximum number of rows over all columns; a mean of fewer than ``of`` items is marked.
     """
     if mean.value is None:
         return fitting(width, brief(mean.missing) or NOTHING, NOTHING)
@@ -143,20 +143,20 @@ def mean_text(mean: Mean, rows: int, measure: str, width: int, of: int = 0) -> s
 
 
 def shape(study: Study, columns: int) -> str:
-    """Return ``3 repositories × 5 doc systems``; columns with several models are called columns."""
+    """Return ``3 repositories × 5 doc systems``; with several models, the noun is "columns"."""
     one_model = len({one.model for one in study.columns}) <= 1
     noun = "column" if not one_model else "agent" if study.kind == AGENTS else "doc system"
     return f"{plural(len(study.rows), study.row_noun)} × {plural(columns, noun)}"
 
 
 _PRESSING = ("interrupted", "queued", "failed", "unscored", "cancelled", "missing")
-"""States, the most important first."""
+"""The cell states that need attention, most important first."""
 
 
 def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
-    """Return the state of a study with the sign of the most important cell state.
+    """Return the state of a study, led by the symbol of the most important cell state.
 
-    ``left`` is the remaining time in seconds.
+    ``left`` is the remaining time in seconds, or None if unknown.
     """
     states = Counter(cell.state for cell in outcome.cells.values() if not cell.column.source)
     total = sum(states.values())
@@ -176,7 +176,7 @@ def state_of(outcome: StudyOutcome, left: float | None = None) -> str:
 
 
 def header(outcome: StudyOutcome, measure: str, place: str, left: float | None = None) -> Header:
-    """Return the header; ``left`` is the remaining time in seconds."""
+    """Return the header; ``left`` is the remaining time in seconds, or None if unknown."""
     cost = f"${outcome.cost_usd:.2f}" if outcome.cost_usd is not None else ""
     return (
         HeaderPart("study", rank=3),
@@ -190,9 +190,9 @@ def header(outcome: StudyOutcome, measure: str, place: str, left: float | None =
 
 
 def cell_sentence(outcome: StudyOutcome, cell: StudyCell, measure: str, part: str = "") -> str:
-    """Return everything about a cell on one line: its problem first, then its figures and their basis.
+    """Describe a cell in full on one line: its problem or state first, then its figures and what they are based on.
 
-    ``part`` is the part of the row if rows are grouped: a file, a stratum.
+    ``part`` is the part of the row if rows are grouped, such as a file or stratum.
     """
     title = next(one.title for one in outcome.by_column if one.column.name == cell.column.name)
     mean = cell.means[measure]
@@ -223,7 +223,10 @@ def cell_sentence(outcome: StudyOutcome, cell: StudyCell, measure: str, part: st
 
 @dataclass(frozen=True, slots=True)
 class StudyLine:
-    """A study of the session; ``study`` is None if its declaration is damaged. ``problem`` says so, or why it stopped."""
+    """A study of the session.
+
+    ``study`` is None if its declaration is damaged. ``problem`` says so, or says why the study stopped.
+    """
 
     name: str
     study: Study | None
@@ -232,12 +235,12 @@ class StudyLine:
 
 @dataclass(frozen=True, slots=True)
 class StudySelection:
-    """What is displayed; nothing else is computed.
+    """The selection to display; only what it needs is computed.
 
     Attributes:
-      name: The study, "" for the newest.
-      by: What rows are grouped by; ``step`` 1 requests the next grouping with more than one group, after the last
-    none.
+      name: The name of the study, or "" for the newest.
+      by: The property that rows are grouped by, or "" for none.
+      step: 1 to switch to the next grouping with more than one group, or to none after the last; otherwise 0.
       pair: The names of the compared columns.
     """
 
@@ -251,9 +254,10 @@ class StudySelection:
 
 @dataclass(frozen=True, slots=True)
 class StudyView:
-    """The studies of a session, oldest first, and the displayed data of one; ``problem`` says why there is no outcome.
+    """The studies of a session, oldest first, and the displayed data of one.
 
-    ``wanted`` is the part of ``asked`` that exists; ``alike`` says that rows cannot be grouped.
+    ``problem`` says why there is no outcome. ``asked`` is the requested selection and ``wanted`` the same without
+    anything that does not exist. ``alike`` is true if no grouping would split the rows.
     """
 
     session: Path
@@ -273,7 +277,7 @@ NO_VIEW = StudyView(Path(), StudySelection(), StudySelection(), ())
 
 
 class StudyLoader:
-    """Reads a study repeatedly, and computes each displayed figure once per state of it; not thread-safe."""
+    """Reads a study repeatedly, computing each displayed figure once per state of the study. Not thread-safe."""
 
     def __init__(self) -> None:
         self._of: tuple[SessionReader | None, str] = None, ""
@@ -282,7 +286,7 @@ class StudyLoader:
         self._known: dict[Any, Any] = {}
 
     def load(self, reader: SessionReader, asked: StudySelection) -> StudyView:
-        """Return the current state of a study; raises SessionError if the session cannot be read."""
+        """Return the current state of a study. Raises SessionError if the session cannot be read."""
         lines = tuple(_line(row.name, row.declaration, row.problem or "") for row in reader.studies())
         names = [line.name for line in lines]
         wanted = replace(asked, name=asked.name if asked.name in names else names[-1] if names else "", step=0)

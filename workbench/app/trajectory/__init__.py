@@ -1,1 +1,1 @@
-"""The Trajectory mode: one trial, step by step."""
+"""The Trajectory mode, which shows one trial step by step."""

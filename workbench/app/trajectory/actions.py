@@ -1,4 +1,4 @@
-"""The actions on a trial: rerun, rescore, fork, check, resume, cancel."""
+"""The actions on a trial: rerun, rescore, fork, check, resume and cancel."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 class TrialActions(RunActions):
-    """Runs the actions on a trial that touch the engine, the disk or another program, in threads except for the editor."""
+    """Runs the actions that involve the engine, the disk or another program; all but the editor run in threads."""
 
     def __init__(self, shown: TrajectoryScreen) -> None:
         super().__init__(shown)
         self._shown = shown
-        # Edits that were not started, by trial, step and edited part.
+        # Edits for forks that have not been started, by trial, step and edited part.
         self._drafts: dict[tuple[str, int, str], str] = {}
 
     def can(self, action: str) -> bool:
@@ -50,7 +50,7 @@ class TrialActions(RunActions):
         return True
 
     def _start(self, order: Callable[[Path], Any], text: str, then: Callable[[], object] = lambda: None) -> None:
-        """Start the order of a trial, after a confirmation if it is expensive, and show its trial."""
+        """Start an order for a trial and show the new trial, asking for confirmation first if it is expensive."""
 
         def begin(session: Path) -> str:
             trial: str = order(session).begin(warm=self._host.warm).trial
@@ -80,7 +80,7 @@ class TrialActions(RunActions):
             self._start(lambda session: RerunTrialOrder(session, state.trial.id, model=model), text)
 
     def rerun_model(self) -> None:
-        """Ask for another model and rerun the trial with it."""
+        """Ask for a model and rerun the trial with it."""
         from workbench.orders.rerun import RerunTrialOrder
 
         session, state = self._host.session_path, self._shown.state
@@ -107,7 +107,7 @@ class TrialActions(RunActions):
 
         def show(order: RescoreOrder) -> None:
             host.notify("Rescoring; the scores of other judges are kept.")
-            if order.session != session:  # a copy of an example
+            if order.session != session:  # the order went to a copy of an example session
                 host.go_to(Location(order.session, "trajectory", state.trial.id))
 
         host.push_screen(RescoreDialog(host, session, state.trial.id, show))
@@ -115,7 +115,7 @@ class TrialActions(RunActions):
     def fork(self) -> None:
         """Let the user edit a step, choose the model to continue with, and start the fork.
 
-        On the tabs Thought and Action the model's message is edited, else the observation.
+        On the Thought and Action tabs the user edits the model's message, on the other tabs the observation.
         """
         state, step = self._shown.state, self._shown.step_list.selected
         if state is not None and step is not None:
@@ -175,7 +175,7 @@ class TrialActions(RunActions):
         self._start(lambda session: order(session, model), message, lambda: self._drafts.pop(key, None))
 
     def check_readme(self, block: int = -1) -> None:
-        """Have an engine check the README, or rerun one of its blocks."""
+        """Have an engine check the README, or only the block with index ``block`` unless that is -1."""
         already_running = f"This README is already being checked; {key_of('trajectory.cancel')} cancels that."
         if self._shown.state is not None and self._shown.state.check_run:
             self._host.notify(already_running)
@@ -219,9 +219,9 @@ class TrialActions(RunActions):
 
 
 class ModelDialog(Form[str]):
-    """Asks for a model, and shows in words what starting with it will do and cost.
+    """Asks for a model and describes what starting with it will do and cost.
 
-    ``refused`` returns why a model makes no sense here, "" if it does.
+    ``refused`` returns why a model is not suitable here, or "" if it is.
     """
 
     LIVE = True

@@ -1,4 +1,4 @@
-"""The lines of a README with check results: signs in the margin, alarms below their lines, details on enter."""
+"""The lines of a README with check results in the margin, alarms below their lines, and details on Enter."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SIGNS: dict[str, tuple[str, str]] = {
     "true": ("✓", "dim"),
     "cannot be said": ("?", "dim"),
 }
-"""Sign and style of each result, by urgency."""
+"""The sign and style of each result, most urgent first."""
 _ORDER = list(SIGNS)
 _MOST_OUTPUT = 12
 MOST_CHARACTERS = 2_000_000
@@ -40,10 +40,10 @@ MOST_CHARACTERS = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class CheckLine:
-    """A line of the README (``number`` from 1), or a remark below one (``number`` 0) in a ``style``.
+    """A line of the README, with a ``number`` from 1, or a remark below one, with ``number`` 0 and a ``style``.
 
-    ``word`` is a key of :data:`SIGNS` or "". ``block`` is the index of the line's block, -1 for none; ``inside``
-    says that the block started above.
+    ``word`` is a key of :data:`SIGNS` or "". ``block`` is the index of the block that the line belongs to, or -1;
+    ``inside`` is true for lines of a block other than the first.
     """
 
     number: int
@@ -55,7 +55,7 @@ class CheckLine:
 
 
 def lines_of(readme: str, checked: CheckResult | None, opened: Collection[int]) -> list[CheckLine]:
-    """Return the rows of a README; below the lines in ``opened``, all results are listed."""
+    """Return the rows of a README, with all results listed below the lines in ``opened``."""
     checked = checked or CheckResult((), ())
     words: defaultdict[int, list[str]] = defaultdict(list)
     alarms: defaultdict[int, list[str]] = defaultdict(list)
@@ -102,7 +102,7 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
             style = {"+": "passed", "-": "failed"}.get(line[:1], "dim")
             yield row(f"{'    ' if block.parts else ''}{clean(line)}", style)
 
-    # Do not repeat the reason of a part.
+    # Omit the reason if a part already gives it.
     repeated = not block.reason or any(part.reason == block.reason for part in block.parts)
     reason = "" if repeated else f": {block.reason}"
     yield row(f"{block.kind} · {block.verdict}{reason}", SIGNS[str(block.verdict)][1])
@@ -112,7 +112,7 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
         code = part.code.strip().splitlines() or [""]
         more = f"  … {len(code) - 1} more lines" if len(code) > 1 else ""
         took = f"  {part.seconds:.1f} s" if part.seconds else ""
-        if len(block.parts) > 1 or more:  # a single line of code is right above
+        if len(block.parts) > 1 or more:  # a single line of code is shown right above anyway
             yield row(f"line {part.line:,}: {one_line(code[0], 120)}{more}", "")
         why = f": {part.reason}" if part.reason else ""
         yield row(f"  {part.verdict}{why}{took}", SIGNS[str(part.verdict)][1])
@@ -123,7 +123,7 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
 class ShownCheck:
     """The check of a README: its results so far, and a sentence on its state.
 
-    ``brief`` is a shorter form for narrow panes, "" if there is none.
+    ``brief`` is a shorter sentence for narrow panes, or "" if there is none.
     """
 
     readme: str
@@ -161,7 +161,7 @@ def load_check(reader: SessionReader, state: TrialState) -> ShownCheck:
 
 
 class CheckList(HeadedList):
-    """A row per line of the README, and its results below."""
+    """A row per line of the README, with its results below it."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -187,12 +187,12 @@ class CheckList(HeadedList):
 
     @property
     def number(self) -> int:
-        """The line of the README under the cursor, 0 for none."""
+        """The number of the README line under the cursor, or 0 if there is none."""
         return self.current.number if self.current else 0
 
     @property
     def alarms(self) -> list[int]:
-        """The rows with an alarm."""
+        """The indices of the rows with an alarm."""
         wrong = ("fails", "differs", "untrue")
         return [at for at, line in enumerate(self._lines, 1) if line.number and line.word in wrong]
 
@@ -217,7 +217,7 @@ class CheckList(HeadedList):
         lines = lines_of(shown.readme, shown.checked, self._opened) if shown else []
         self._digits = len(str(max((line.number for line in lines), default=1)))
         self._width = self.text_width
-        # Without a size nothing is cut; on_resize builds the rows again.
+        # Before the first layout nothing is cut; on_resize rebuilds the rows.
         room = max(10, self._width - self._digits - 4) if self.size else 240
         self._lines = []
         for line in lines:

@@ -1,4 +1,4 @@
-"""The grounding of the shown README: signs, highlights in its text, and how much the agent saw."""
+"""The grounding of the displayed README: the list of items, their highlights in the text, and what the agent saw."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ STYLES = {SEEN: "ok", UNSEEN: "warn", NOWHERE: "bad", NOT_SEEN: "dim"}
 def marked(
     document: TextDocument, readme: str, grounding: Grounding
 ) -> tuple[TextDocument, tuple[tuple[int, int, int, int], ...]]:
-    """Return a README's document with its items coloured by status and followed by their sign, and their places.
+    """Colour the items in a README by status, add a sign after each, and return the document and the places.
 
-    A place is (line, from, to, item number).
+    A place is (line, start column, end column, item number).
     """
     by_source: dict[int, list[tuple[int, str, int]]] = {}
     for number, item in enumerate(grounding.items):
@@ -81,7 +81,7 @@ def _with_signs(line: TextLine, found: Sequence[tuple[int, int, int]], items: Se
 
 
 def exploration(why: Why) -> TextDocument:
-    """Return how much of the repository the agent saw, and what was odd about its exploration."""
+    """Return a document on how much of the repository the agent saw, and on oddities in its exploration."""
     found = why.exploration
     counts = found.files, found.bytes, found.functions
     parts: list[page.Part] = [page.Note("The contents of the repository are not known yet.")]
@@ -111,13 +111,13 @@ def _amount(part: int, whole: int) -> str:
 
 
 def needles_of(item: Item) -> tuple[str, ...]:
-    """Return search texts for the origin of an item, the best first."""
+    """Return search strings for finding out where an item comes from, best first."""
     text = item.text.removeprefix("python -m ").strip("/")
     return tuple(dict.fromkeys([text, text.rsplit("/", 1)[-1], text.rsplit(".", 1)[-1]]))
 
 
 def sentence(why: Why, width: int) -> str:
-    """Return the counts for the pane's title, as signs if the words do not fit."""
+    """Return the counts for the pane's title, using signs if the words do not fit."""
     found = why.grounding
     if found is None:
         return "no README"
@@ -145,13 +145,13 @@ COLUMNS: tuple[TableColumn[Item], ...] = (
 
 
 class GroundingList(VirtualTable[Item]):
-    """A row per item; those that the selected step contributed are marked with ``›``."""
+    """A row per item; items contributed by the selected step are marked with ``›``."""
 
     LEAD = 1
 
     @dataclass
     class Followed(Message):
-        """The cursor moved to an item or (``chosen``) enter was pressed on it."""
+        """Posted when the cursor moves to an item or, with ``chosen``, when Enter is pressed on it."""
 
         item: Item
         chosen: bool
@@ -161,7 +161,7 @@ class GroundingList(VirtualTable[Item]):
         self.step = 0
 
     def show(self, grounding: Grounding | None, empty: str) -> None:
-        """Show the items of a README; ``empty`` says why there are none."""
+        """Show the items of a README; ``empty`` is the text to show if there are none."""
         self.empty = empty
         self.put(grounding.items if grounding is not None else ())
 

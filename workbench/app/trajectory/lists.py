@@ -1,4 +1,4 @@
-"""The steps of a trial, and the repository as the agent saw it, as virtual lists."""
+"""Virtual lists for the steps of a trial and for the repository as the agent saw it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from workbench.session.rows import StepRow
 
 
-_TAIL = 8  # last steps that are reloaded each time: a retried trial replaces its error steps
+_TAIL = 8  # number of trailing steps reloaded each time, because a retried trial replaces its error steps
 
 
 class StepList(HeadedList):
-    """Number, action, target, tokens, seconds and cost of each step.
+    """The list of steps with number, action, target, tokens, seconds and cost.
 
-    ``steps`` are the loaded ones. While ``following``, the newest step is selected, until the user selects another
-    one.
+    ``steps`` holds the loaded steps. While ``following`` is true, the newest step stays selected; selecting another
+    one ends this.
     """
 
     ALLOW_SELECT = False
@@ -42,17 +42,17 @@ class StepList(HeadedList):
         self.following = False
         self._live = False
         self._marks: Mapping[int, str] = {}
-        self._inherited = 0  # number of steps inherited from the parent
+        self._inherited = 0  # number of steps inherited from the parent trial
         self._is_working = False
         self._costs = False
-        self._most = 0.0, 0.0, 0.0  # maximum tokens, seconds and dollars of a step: a full bar
+        self._most = 0.0, 0.0, 0.0  # maximum tokens, seconds and dollars of any step, shown as a full bar
 
     @property
     def selected(self) -> StepRow | None:
         return self.steps[self.cursor - 1] if 0 < self.cursor <= len(self.steps) else None
 
     def titles(self, state: TrialState) -> tuple[str, str]:
-        """Return the title and, while live, whether the newest step is followed."""
+        """Return the title and, for a live trial, a note on whether the list follows the newest step."""
         behind, last = len(self.steps) - self.cursor, key_of("list.last")
         live = "▸ following" if self.following else f"{f'{behind:,} newer · ' if behind > 0 else ''}{last} follows"
         return f"Steps {state.step_count:,}", live if state.live else ""
@@ -63,7 +63,10 @@ class StepList(HeadedList):
         self.scroll_to(y=0, animate=False, immediate=True)
 
     def show(self, state: TrialState, fresh: list[StepRow], *, after: int) -> None:
-        """Show a state, with ``fresh`` steps after the first ``after`` ones; selects the newest while following."""
+        """Show a state and, while following, select the newest step.
+
+        ``fresh`` replaces all steps after the first ``after``.
+        """
         layout, changed = self._layout_state(), self.steps[after:] != fresh
         below = self.scroll_offset.y + self.page_height() <= min(after, len(self.steps)) + 1
         self._live, self._marks = state.live, marks_of_steps(state)
@@ -89,7 +92,7 @@ class StepList(HeadedList):
         return self.cursor, self._costs, self._most, self._number_width(), *beside
 
     def known_tail(self) -> tuple[int, int]:
-        """Return how many steps need no reload, and the number of the last of them."""
+        """Return how many steps need no reload, and the step number of the last of these (0 if there are none)."""
         keep = max(0, len(self.steps) - _TAIL)
         return keep, self.steps[keep - 1].number if keep else 0
 
@@ -142,7 +145,7 @@ class StepList(HeadedList):
         return max(3, len(f"{len(self.steps):,}") + 1)
 
     def _columns(self, width: int, number: str, action: str | None, target: str, step: StepRow | None = None) -> str:
-        # Bars beside the numbers show long and expensive steps at a glance.
+        # Bars beside the numbers make long and expensive steps visible at a glance.
         size = 0 if width < 42 else 1 if width < (76 if self._costs else 68) else 8
         took = _took(step) if step is not None else (0.0, 0.0, 0.0)
         bars = [bar(value, most, size) for value, most in zip(took, self._most, strict=True)]
@@ -161,7 +164,7 @@ class StepList(HeadedList):
         if action is None:
             return f"{first} {fit(target, room)}{tail}"
         named = min(14, max(6, room - 12))
-        # Cut paths in the middle: the end is the file name.
+        # Cut paths in the middle to keep the file name at the end.
         shown = shortened(target, max(1, room - named - 1)) if "/" in target else target
         return f"{first} {fit(action, named)} {fit(shown, room - named - 1)}{tail}"
 
@@ -180,14 +183,14 @@ def _took(step: StepRow) -> tuple[float, float, float]:
 
 
 class RepositoryPane(RowList):
-    """The tree with its marks; enter goes to the step that read or listed a file."""
+    """The file tree with its marks; Enter goes to the step that read or listed a file."""
 
     ALLOW_SELECT = False
     narrows = False
 
     @dataclass
     class Opened(Message):
-        """A file was chosen; ``step`` is where the agent read or listed it."""
+        """Posted when the user chooses a file; ``step`` is the step in which the agent read or listed it."""
 
         path: str
         step: int | None
@@ -200,7 +203,7 @@ class RepositoryPane(RowList):
         self._places: dict[str, int] = {}
 
     def show(self, entries: list[TreeEntry], legend: str, empty: str) -> None:
-        """Show other rows and the legend below; ``empty`` is shown without rows."""
+        """Replace the rows and the legend below; ``empty`` is shown if there are no rows."""
         below = self.query_ancestor(Pane).query_one("#legend", Static)
         below.update(legend, layout=below.size.height != legend.count("\n") + 1)
         if entries == self.entries and empty == self._empty:
@@ -237,7 +240,7 @@ class RepositoryPane(RowList):
         if at is not None:
             self.cursor = at
             top, height = self.scroll_offset.y, self.page_height()
-            if not top <= at < top + height:  # with room for the next steps
+            if not top <= at < top + height:  # leave room below for the files of the next steps
                 self.scroll_to(y=max(0, at - height // 3), animate=False, immediate=True)
 
     def row_count(self) -> int:
@@ -256,7 +259,7 @@ class RepositoryPane(RowList):
         if not fill and entry.path == self.current_path:
             fill = "cursor-blurred"
         style = {READ: "seen-read", LISTED: "seen-listed", NEVER: "seen-unopened"}[entry.mark]
-        # Cut in the middle: the start of a name says what it is about, the end the file type.
+        # Cut in the middle, since a name starts with its topic and ends with the file type.
         name = shortened(entry.name, max(4, width - 3 - len(indent) - entry.directory)) + "/" * entry.directory
         return [(f" {indent}", ""), (mark, style), (" ", ""), (name, "" if entry.mark == READ else "dim")], fill
 
@@ -265,7 +268,7 @@ class RepositoryPane(RowList):
             self.post_message(self.Opened(self.current.path, self.current.step))
 
     def on_click(self, event: events.Click) -> None:
-        event.prevent_default()  # one click opens
+        event.prevent_default()  # a single click opens the file
         y = event.y + self.scroll_offset.y
         if y < len(self.entries):
             self.set_cursor(y)

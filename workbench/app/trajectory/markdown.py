@@ -1,7 +1,7 @@
-"""Renders a README as a document whose lines remember their source lines.
+"""Renders a README as a document that maps each line to its source lines.
 
-Textual's Markdown widget mounts a widget per block and forgets offsets. Evidence, search hits and step links need both
-speed and offsets, so the blocks are laid out here from markdown-it's tokens.
+Textual's Markdown widget mounts a widget per block and discards source offsets. Evidence, search hits and step links
+need offsets and speed, so this module lays out the blocks from markdown-it's tokens.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
 RENDER_LIMIT = 200_000
-"""Maximum characters of a README that is rendered; longer ones are shown as source."""
+"""The length in characters up to which a README is rendered; longer ones are shown as source."""
 
 _INLINE = {"code_inline": "code", "image": "em", "html_inline": "comment"}
 StepOf = Callable[[str], int | None]
-"""Returns the step that a line of text comes from, or None."""
+"""A function that returns the step that a line of text comes from, or None."""
 
 
 def _nowhere(text: str) -> int | None:
@@ -39,7 +39,7 @@ def render(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> 
 
 
 def source(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> TextDocument:
-    """Return Markdown source with coloured headings and fences, and line numbers."""
+    """Return Markdown source as a document with coloured headings and fences, and line numbers."""
     document = plain(text, numbered=True, cut=cut)
     lines: list[TextLine] = []
     fenced = False
@@ -57,13 +57,13 @@ def source(text: str, *, step_of: StepOf = _nowhere, cut: str | None = None) -> 
 
 
 class _Layout:
-    """Walks markdown-it's tree and appends lines."""
+    """Walks markdown-it's syntax tree and appends document lines."""
 
     def __init__(self, step_of: StepOf) -> None:
         self.lines: list[TextLine] = []
         self.step_of = step_of
-        self._prefix: list[str] = []  # list indents and quote bars before every line
-        self._bullet = ""  # replaces the last prefix once
+        self._prefix: list[str] = []  # list indents and quote bars that start every line
+        self._bullet = ""  # replaces the last prefix on the next line only
         self._range = (0, 0)
 
     def blocks(self, parent: SyntaxTreeNode) -> None:

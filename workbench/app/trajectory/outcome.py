@@ -1,6 +1,6 @@
 """The outcome of a trial.
 
-README, metadata, diff to the previous trial and exploration as documents, grounding and check as lists.
+The README, metadata, exploration, and diff to the previous trial are documents; grounding and check are lists.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ _NAMES_LIMIT = 300
 
 @dataclass(frozen=True, slots=True)
 class OutcomeContent:
-    """The document of a tab; ``readme`` is the text that evidence offsets refer to, ``raw`` whether it is shown as source.
+    """The document of a tab.
 
-    ``places`` are the marked items in it (line, from, to, item number), and ``why`` their grounding.
+    ``readme`` is the text that evidence offsets refer to, and ``raw`` says whether it is shown as source. ``places``
+    are the marked items as (line, start column, end column, item number), and ``why`` is their grounding.
     """
 
     document: doc.TextDocument
@@ -62,7 +63,7 @@ def load_outcome(
     limit: int = SHOWN_AT_FIRST,
     why: Why | None = None,
 ) -> OutcomeContent:
-    """Load and lay out a tab of a trial; with ``why`` the items of its README are marked."""
+    """Load and lay out a tab of a trial; if ``why`` is given, the items in its README are marked."""
     if tab == METADATA:
         return OutcomeContent(_metadata(reader, state, limit))
     if tab == DIFFERENCE:
@@ -86,7 +87,7 @@ def load_outcome(
 
 
 def _step_finder(state: TrialState) -> markdown.StepOf:
-    """Return a function that finds the step that read the file named in a line."""
+    """Return a function that maps a line of text to the step that first read a file named in it."""
     steps: dict[str, int] = {}
     for (path, how), row in state.seen.items():
         if how == "read" and len(steps) < _NAMES_LIMIT:
@@ -142,10 +143,10 @@ def _kind(value: object) -> str:
 
 
 def locate(document: doc.TextDocument, readme: str, start: int, end: int) -> list[tuple[int, int, int]]:
-    """Return where characters ``start`` to ``end`` of the README are shown, as (line, from, to).
+    """Return where characters ``start`` to ``end`` of the README are shown, as (line, start column, end column).
 
-    In the source view this is exact. In the rendered view a line that contains the text is marked there, any other
-    line of the span as a whole.
+    This is exact in the source view. In the rendered view, a line that contains the text is marked at the match, and
+    any other line of the span is marked as a whole.
     """
     first, first_column = doc.position(readme, start)
     last, last_column = doc.position(readme, max(start, end))
@@ -166,7 +167,7 @@ def locate(document: doc.TextDocument, readme: str, start: int, end: int) -> lis
 
 
 def _difference(reader: SessionReader, state: TrialState) -> doc.TextDocument:
-    """Lay out the comparison with the previous trial, as ``workbench compare`` does, and a diff of the READMEs."""
+    """Lay out the comparison with the previous trial as in ``workbench compare``, and a diff of the READMEs."""
     from workbench.comparison.trials import read_trials
     from workbench.pages.comparison import comparison_page
 
@@ -189,7 +190,7 @@ def _difference(reader: SessionReader, state: TrialState) -> doc.TextDocument:
 
 
 class OutcomePane(TabbedText):
-    """The outcome of the trial."""
+    """The pane with the outcome of the trial."""
 
     short = "README"
     at_first = SHOWN_AT_FIRST
@@ -198,7 +199,7 @@ class OutcomePane(TabbedText):
         super().__init__(id=id, classes=classes)
         self.raw = self.marking = False
         self.why: Why | None = None
-        self._why_of: tuple[object, ...] = ()  # the inputs of `why`
+        self._why_of: tuple[object, ...] = ()  # the inputs that `why` was computed from
         self._now: tuple[SessionReader, TrialState] | None = None
         self._outcome = OutcomeContent(doc.note(""))
         self._step = 0
@@ -221,7 +222,7 @@ class OutcomePane(TabbedText):
 
     @property
     def _marks(self) -> bool:
-        """Whether items are marked in the README."""
+        """Whether the items are marked in the README now."""
         return self.marking and self.tab == README
 
     def show_trial(self, reader: SessionReader, state: TrialState) -> None:
@@ -289,14 +290,14 @@ class OutcomePane(TabbedText):
         shown = trial.readme_blob, trial.metadata_blob, state_of(state), trial.error, len(state.cards), seen
         key = (trial.id, tab, raw, limit, *shown, grounds and rests_on)
         if tab == CHECK:
-            self.loader.requested_key = ()  # the state does not include the progress of a check
+            self.loader.requested_key = ()  # force a reload, because the state does not include the progress of a check
 
         def work() -> OutcomeContent:
             from workbench.grounding import read_trial
 
             why = before if grounds else None
             if grounds and is_new:
-                if before is None:  # slow: show the text meanwhile
+                if before is None:  # loading is slow, so show the text in the meantime
                     self.loader.report(show, load_outcome(reader, state, tab, raw=raw, limit=limit))
                 why = read_trial(reader, trial)
             return load_outcome(reader, state, tab, raw=raw, limit=limit, why=why)
@@ -323,7 +324,7 @@ class OutcomePane(TabbedText):
         self.load(key, work, show, lambda sentence: OutcomeContent(doc.note(sentence)))
 
     def _show_instead(self, here: Widget) -> None:
-        """Show a text or list instead of the others, and move the focus to it."""
+        """Show one text or list and hide the others; if one of those had the focus, it moves along."""
         others = [one for one in (self.items, self.checks, self.text) if one is not here]
         had = any(other.has_focus for other in others)
         here.display = True

@@ -1,4 +1,4 @@
-"""The dialog that rescores recorded trials with other judges or rubrics; no agent is run."""
+"""The dialog that rescores recorded trials with other judges or rubrics, without running an agent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THIS, EVERY = "this trial", "all trials"
 
 
 class RescoreDialog(OrderForm["Values"]):
-    """Trials, judges and rubrics; ``trial`` is the shown one."""
+    """A form for trials, judges and rubrics; ``trial`` is the displayed trial."""
 
     DIALOG = "rescore"
 

@@ -1,4 +1,4 @@
-"""The scores: a bar per tier, a row per criterion with points and reason, and the evidence of the selected one."""
+"""The scores pane: a bar per tier, a row per criterion with points and reason, and the evidence of the selection."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     """The spread of the points over all repeats of a trial, by rubric and judge."""
 
 BAR = 15
-_MOST_ROWS = 8  # of a reason, unless its criterion is selected
+_MOST_ROWS = 8  # maximum rows of a reason, unless its criterion is selected
 
 
 class ScorePane(RowList):
-    """Shows the scorecard of the chosen rubric and judge, or several side by side; the cursor moves over criteria.
+    """Shows the scorecard of the selected rubric and judge, or several side by side; the cursor moves over criteria.
 
     ``view`` is one of :data:`workbench.app.trajectory.scores.VIEWS`.
     """
@@ -57,17 +57,17 @@ class ScorePane(RowList):
         self._items: list[Criterion] = []
         self._rows: list[ScoreLine] = []
         self._places: dict[tuple[int, str], int] = {}
-        self._evidence: tuple[Criterion | None, int] = None, -1  # shown last
+        self._evidence: tuple[Criterion | None, int] = None, -1  # the evidence that was shown last
         self._item = -1  # index of the selected criterion
 
     @property
     def selected(self) -> Criterion | None:
-        """The criterion under the cursor; None until the cursor was moved."""
+        """The criterion under the cursor, or None until the cursor has been moved."""
         return self._items[self._item] if 0 <= self._item < len(self._items) else None
 
     @property
     def chosen_part(self) -> tuple[str, str] | None:
-        """The title and the label part of the selected criterion, None without one."""
+        """The title and label part of the selected criterion, or None if none is selected."""
         item = self.selected
         return None if item is None else (item.title, self._part(item))
 
@@ -75,11 +75,11 @@ class ScorePane(RowList):
         return criterion_part(self.card.rubric if self.card is not None else "", item.tier, item.key)
 
     def show(self, reader: SessionReader, state: TrialState) -> None:
-        """Show the scores of a trial, or why there are none."""
+        """Show the scores of a trial, or the reason why there are none."""
         if self._state is None or self._state.trial.id != state.trial.id:
             self._repeats, self.reading_repeats.requested_key = {}, ()
         self._reader, self._state = reader, state
-        # Remarks on the whole trial; those on a step or criterion are shown there.
+        # Show the remarks on the whole trial; those on a step or criterion are shown beside it.
         remarks = [f"✎ {one_line(remark.text, 400)}" for remark in state.annotations if not remark.of]
         line = self.query_ancestor(Pane).query_one("#score-remarks", Static)
         line.update("\n".join(remarks))
@@ -159,7 +159,10 @@ class ScorePane(RowList):
         self.scroll_to(y=0, animate=False, immediate=True)
 
     def go_to(self, part: str) -> None:
-        """Select a criterion (see :func:`workbench.session.labels.criterion_part`) in a scorecard of its rubric."""
+        """Select the criterion ``part`` in a scorecard of its rubric.
+
+        See :func:`workbench.session.labels.criterion_part` for the format.
+        """
         wanted = criterion_of(part)
         if wanted is None or self._state is None:
             return
@@ -177,7 +180,10 @@ class ScorePane(RowList):
             self._show()
 
     def next_evidence(self) -> tuple[str, Evidence | None]:
-        """Return the next evidence of the selected criterion, else of the first that has some, with its number."""
+        """Return a sentence and the next evidence of the selected criterion, or of the first criterion with evidence.
+
+        The evidence is None if there is none; the sentence then says why.
+        """
         if self.selected is None:
             self._go_to(next((at for at, item in enumerate(self._items) if item.evidence), -1))
         item = self.selected
@@ -191,7 +197,7 @@ class ScorePane(RowList):
         return f"evidence {at + 1} of {len(item.evidence)}: {item.title}", item.evidence[at]
 
     def on_click(self, event: events.Click) -> None:
-        event.prevent_default()  # any row of a criterion selects it
+        event.prevent_default()  # a click on any row of a criterion selects it
         y = event.y + self.scroll_offset.y
         item = self._rows[y].item if y < len(self._rows) else None
         if item is not None:
@@ -238,7 +244,7 @@ class ScorePane(RowList):
             if not index or self._items[index - 1].tier != item.tier:
                 rows.append(ScoreLine(_tier_parts(card, item.tier, width)))
             rows += self._criterion(state, index, item, width)
-        if card.rubric == "strict":  # shown with this rubric only
+        if card.rubric == "strict":  # the check result is shown with this rubric only
             unchecked = f"not checked yet; {key_of('trajectory.check')} checks the README"
             works = state.works.words() if state.works is not None else unchecked
             rows += [
@@ -258,7 +264,7 @@ class ScorePane(RowList):
         lost = item.points is None or item.points < item.maximum
         style = "dim" if not item.maximum else "ok" if not lost else "bad" if not item.points else "warn"
         style = "unscored" if item.maximum and item.points is None else style
-        # The judge is named below; here it would take the space of the reason.
+        # The judge is named below; repeating it here would leave less space for the reason.
         reason_text = item.reason.removeprefix("offline judge: ")
         message = f"{points(item.given)} by the format · {reason_text}" if item.given else reason_text
         below = len(message) > room and (lost or here)
@@ -292,7 +298,7 @@ class ScorePane(RowList):
         return rows + (more(f"  and {len(item.evidence) - 6} more") if len(item.evidence) > 6 else [])
 
     def _spread_of(self, item: Criterion) -> str:
-        """Return the spread of a criterion over the repeats of the trial, "" without repeats."""
+        """Return the spread of a criterion over the repeats of the trial, or "" if there are no repeats."""
         spreads = self._repeats.get(scale_of(self.card), ()) if self.card else ()
         mine = (one for one in spreads if one.tier == item.tier and one.criterion in (item.key, item.title))
         one = next(mine, None)

@@ -1,4 +1,4 @@
-"""Scorecards in words and rows: titles, missing points, and views side by side."""
+"""Scorecards as text and rows: titles, missing points, and side-by-side views."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _POINTS, _GAP, _SPREAD, _LEAST = 8, 6, 11, 14
 
 @dataclass(frozen=True, slots=True)
 class ScoreLine:
-    """A row: its pieces, the index of its criterion, and whether the cursor stops here for that."""
+    """A row: its styled pieces, the index of its criterion, and whether the cursor stops at it."""
 
     parts: tuple[tuple[str, str], ...]
     item: int | None = None
@@ -40,7 +40,7 @@ class ScoreLine:
 
 
 def shown_card(card: Scorecard) -> Scorecard:
-    """Return a scorecard with its texts made safe to show."""
+    """Return a scorecard with its texts made safe to display."""
     return replace(card, criteria=tuple(map(_shown, card.criteria)))
 
 
@@ -62,13 +62,16 @@ def tier_name(number: int) -> str:
 
 
 def why_unscored(card: Scorecard, tier: int) -> str:
-    """Return why a tier has no sum, "" if it has one."""
+    """Return why a tier has no sum, or "" if it has one."""
     missing = [one.reason for one in card.criteria if one.tier == tier and one.points is None]
     return next(filter(None, missing), "no reason was recorded") if missing else ""
 
 
 def title(card: Scorecard) -> str:
-    """Return ``82 / 100`` or, with unscored tiers, ``52 / 70``; own points first if a format gave more than a tenth."""
+    """Return ``82 / 100`` or, with unscored tiers, ``52 / 70``.
+
+    If the answer format earned more than 10 % of the points, the points the model earned itself come first.
+    """
     if card.total is None:
         return "? unscored"
     own = own_points(card.total, card.out_of, card.given)
@@ -76,12 +79,12 @@ def title(card: Scorecard) -> str:
 
 
 def headline(card: Scorecard) -> str:
-    """Return :func:`title`, with the rubric unless it is the standard one."""
+    """Return :func:`title`, followed by the rubric unless it is the standard one."""
     return title(card) if card.rubric in {"", "aeo-bench"} else f"{title(card)} {one_line(card.rubric, 20)}"
 
 
 def plain_text(card: Scorecard) -> str:
-    """Return a scorecard as text: each tier, each criterion with reason and evidence."""
+    """Return a scorecard as text: each tier, and each criterion with its reason and evidence."""
     lines = [f"{title(card)} · {card.rubric} · {judge_of(card)}"]
     for number, tier in card.tiers.items():
         lines += ["", f"{tier_name(number)}  {wording.of(tier.points, tier.maximum)}"]
@@ -97,7 +100,7 @@ def scale_of(card: Scorecard) -> tuple[str, str]:
 
 
 def judge_of(card: Scorecard) -> str:
-    """Return the judge in words, with a note on the limits of the offline judge."""
+    """Return a description of the judge, including the limits of the offline judge."""
     judge = one_line(prepared(card.judge), 60)
     if is_offline(judge):
         return f"{OFFLINE}: {LIMIT}"
@@ -105,13 +108,13 @@ def judge_of(card: Scorecard) -> str:
 
 
 def format_note(card: Scorecard) -> str:
-    """Return a note on the points that the answer's format gave, "" if the answer was free."""
+    """Return a note on the points earned by the required answer format, or "" if none was required."""
     text = f"{points(card.given)} of these points come from the format that was required of the answer"
     return "" if card.given is None else text
 
 
 def agreement_lines(agreement: Sequence[Agreement], card: Scorecard) -> tuple[str, ...]:
-    """Return a line per judged tier and other judge: the difference of points, and the agreement."""
+    """Return a line per judged tier and other judge, with the difference in points and the agreement."""
     lines = []
     for one in agreement:
         if one.rubric != card.rubric or card.judge not in one.judges or one.criterion:
@@ -135,7 +138,10 @@ def wrapped(text: str, width: int, style: str = "dim", *, indent: int = 1, item:
 
 
 def missing_points_view(card: Scorecard, places: Mapping[tuple[int, str], int], width: int) -> list[ScoreLine]:
-    """Return the missing points, the most first, each with its reason and the score with it."""
+    """Return the criteria with missing points, largest loss first.
+
+    Each has its reason and the score that the trial would reach without this and all larger losses.
+    """
     missing = missing_points(card)
     if not missing:
         return [ScoreLine(((" No points are missing.", "ok"),))]
@@ -189,7 +195,7 @@ def side_by_side(
             sd = f" ± {spread.sd:.1f}" if spread and spread.sd is not None else ""
             parts.append((f"{f'{spread.mean:.1f}{sd}' if spread else '':>{_SPREAD}}", "dim"))
         for one in others:
-            # Points of different maxima have no difference.
+            # Points out of different maximums cannot be subtracted.
             alike = own is not None and one is not None and own.maximum == one.maximum
             gap, colour = change_cell(difference(own.points, one.points) if own and one and alike else None, 1, "")
             parts += [(_sum(one), style), (f"{gap:>{_GAP}}", colour)]
@@ -198,7 +204,7 @@ def side_by_side(
     criteria = [criteria_of(one) for one in shown]
     known = list(dict.fromkeys(name for each in criteria for name in each))
     for number in sorted({name[0] for name in known}):
-        # The card's own sum, including criteria that others lack.
+        # Use each card's own sum, which includes criteria that other cards lack.
         tiers = [one.tiers.get(number) for one in shown]
         rows.append(row(f" {tier_name(number)}", "strong", tiers, spread_of.get((number, ""))))
         for name in (name for name in known if name[0] == number):

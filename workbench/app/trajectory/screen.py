@@ -1,4 +1,4 @@
-"""The Trajectory mode: one trial, step by step."""
+"""The screen of the Trajectory mode, which shows one trial step by step."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 
 REFRESH_SECONDS = 0.1
-"""Interval for reloading a changing trial."""
+"""The interval between reloads of a changing trial."""
 TREE_SECONDS = 0.5
-"""Interval for updating the repository tree of a live trial, which may have thousands of files."""
+"""The interval between updates of the repository tree of a live trial; it may have thousands of files."""
 
 
 class TrajectoryScreen(RunScreen):
-    """The steps of a trial, the files it saw, its outcome and scores."""
+    """The steps of a trial, the files the agent saw, the outcome and the scores."""
 
     BINDINGS = bindings("trajectory")
     mode_name = "Trajectory"
@@ -62,9 +62,9 @@ class TrajectoryScreen(RunScreen):
         super().__init__()
         self.actions = TrialActions(self)
         self.refreshing = LiveLoader(self, "refresh", self._load_next, self._apply_next, seconds=REFRESH_SECONDS)
-        self._tree: tuple[TrialState | None, float] = None, 0.0  # the state whose tree is shown, and when that was set
+        self._tree: tuple[TrialState | None, float] = None, 0.0  # state of the displayed tree, and when it was set
         self._state_shown = ""
-        self._waiting_since = monotonic()  # start of the wait for the first step
+        self._waiting_since = monotonic()  # when the wait for the first step started
 
     def compose_body(self) -> Iterable[Widget]:
         tree = RepositoryPane(id="tree"), Static("", id="legend")
@@ -91,7 +91,7 @@ class TrajectoryScreen(RunScreen):
 
     def _make_current(self, current: Widget) -> None:
         super()._make_current(current)
-        # Scores get more space while focused, for their reasons.
+        # The scores get more space while focused, so that their reasons fit.
         self.set_class(current is self.score, "-at-score")
 
     def focus_pane(self, pane: Widget) -> None:
@@ -101,7 +101,7 @@ class TrajectoryScreen(RunScreen):
             self.set_focus(inside)
 
     def uncover(self, pane: Widget) -> None:
-        """Bring a pane to the front if only one fits."""
+        """Bring a pane to the front if only one pane fits at a time."""
         if self.has_class("-w-tabs") or self.has_class("-h-tabs"):
             self.focus_pane(pane)
 
@@ -125,7 +125,7 @@ class TrajectoryScreen(RunScreen):
         self.run_loader.ask(lambda: loading.first_snapshot(reader, wanted), done, self.show_reason)
 
     def show_trial(self, trial_id: str, place: Anchor | None = None) -> None:
-        """Show another trial of the session and an anchor in it."""
+        """Show another trial of the session, scrolled to ``place`` if given."""
         self.workbench.selected_trial = trial_id
         self.load_at(place)
 
@@ -173,7 +173,7 @@ class TrajectoryScreen(RunScreen):
                 self.refreshing.refresh_soon()
 
     def apply(self, snapshot: TrialSnapshot) -> None:
-        """Show the state of the trial."""
+        """Show a loaded state of the trial."""
         reader, state, step_list = self.reader, snapshot.state, self.step_list
         if reader is None:
             return
@@ -230,7 +230,7 @@ class TrajectoryScreen(RunScreen):
         self.outcome.highlight(step.number)
 
     def go_to_step(self, number: int, tab: str, target: ScrollTarget | None = None) -> None:
-        """Select a step and a tab, and scroll to a target in it."""
+        """Select a step and a tab, and scroll to a target in the tab."""
         self.step_list.select_number(number)
         self._show_step()
         self.content.go(tab, target)
@@ -265,7 +265,7 @@ class TrajectoryScreen(RunScreen):
     # -- search
 
     def search_for(self, text: str, near: int | None = None) -> None:
-        """Search and go to the first hit from step ``near`` on, by default the selected one."""
+        """Search and go to the first hit from step ``near`` on, or from the selected step if ``near`` is None."""
         reader, state = self.reader, self.state
         if reader is None or state is None:
             return
@@ -320,7 +320,7 @@ class TrajectoryScreen(RunScreen):
 
     @property
     def _chosen(self) -> tuple[str, str] | None:
-        """The title and the label part of the selected criterion, if the scores have the focus."""
+        """The title and label part of the selected criterion, or None if the scores do not have the focus."""
         return self.score_pane.chosen_part if self.current_pane is self.score else None
 
     def location(self) -> Location | None:
@@ -348,7 +348,7 @@ class TrajectoryScreen(RunScreen):
         )
 
     def subject(self) -> PaneContent:
-        """Return the content of the focused pane: scores, outcome, files, else the selected step."""
+        """Return the content of the focused pane (scores, outcome or files), or else of the selected step."""
         current = self.current_pane
         if current is self.score:
             card = self.score_pane.card
@@ -414,7 +414,7 @@ class TrajectoryScreen(RunScreen):
         self.focus_pane(self.score)
 
     def on_click(self, event: events.Click) -> None:
-        if event.widget is self.score and event.y == 0:  # its title: ``▾`` says that there are several
+        if event.widget is self.score and event.y == 0:  # title, where ``▾`` indicates several cards
             self._next_card()
 
     def _next_card(self) -> None:

@@ -1,4 +1,4 @@
-"""The texts of a step: thought, action, observation, prompt and raw call, each as a document."""
+"""The texts of a step as documents: thought, action, observation, prompt and raw call."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 
 REST_SECONDS = 0.25
-"""Delay before the rest of a long text is highlighted."""
+"""The delay before the rest of a long text is highlighted."""
 TABS = ("Thought", "Action", "Observation", "Prompt", "Raw")
 SHOWN_AT_FIRST = 64_000
-"""Bytes of a text that are loaded until the user asks for more."""
+"""How many bytes of a text are loaded until the user asks for more."""
 _ANSWER_LIMIT = 2_000_000
 _NAME, _TOKENS = 24, 9
 _MOST_ROWS = 200
-"""Maximum number of listed prompt parts, the last ones."""
+"""The maximum number of prompt parts to list; only the last ones are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepContent:
-    """The document of a tab; ``empty`` names the tabs without content."""
+    """The document of a tab; ``empty`` holds the names of the tabs without content."""
 
     tab: str
     document: doc.TextDocument
@@ -58,10 +58,10 @@ def load_content(
     *,
     remarks: Sequence[str] = (),
 ) -> StepContent:
-    """Load and lay out the wanted tab of a step, or its most informative one if that is empty or None.
+    """Load and lay out the ``wanted`` tab of a step, or its most informative tab if that is empty or None.
 
-    ``limit`` bytes are loaded, ``coloured`` characters of an observation highlighted, and ``remarks`` shown above
-    it.
+    At most ``limit`` bytes are loaded, ``coloured`` characters of an observation are highlighted, and ``remarks`` are
+    shown above the text.
     """
     answer = reader.shown(step.answer_blob, f"the answer of {_named(step)}", _ANSWER_LIMIT)
     thought, action = split_answer(answer)
@@ -122,7 +122,7 @@ def _action(step: StepRow, action: str) -> doc.TextDocument:
 
 
 def _shortened(key: str, value: Any, long_texts: list[doc.TextDocument]) -> Any:
-    """Move a long text out of the JSON, where it would be one endless line."""
+    """Move a long text out of the JSON, where it would be a single endless line."""
     if not isinstance(value, str) or len(value) < 200:
         return value
     long_texts += [doc.note(""), doc.heading(key, f"{len(value):,} characters"), doc.plain(value)]
@@ -130,7 +130,7 @@ def _shortened(key: str, value: Any, long_texts: list[doc.TextDocument]) -> Any:
 
 
 def cut_of(size: int, shown: int) -> str | None:
-    """Return how much of a text is not shown and how to see it, None if all is."""
+    """Return a note on how much of a text is not shown and how to see it, or None if all of it is shown."""
     return _with_more(f"{size_of(size - shown)} of {size_of(size)} are not shown.") if size > shown else None
 
 
@@ -141,7 +141,7 @@ def _with_more(text: str) -> str:
 def _message(
     reader: SessionReader, role: str, detail: str, digest: str, size: int, room: int
 ) -> tuple[list[doc.TextDocument], int]:
-    """Return a message under its role, and the number of bytes shown."""
+    """Return a message below a heading with its role, and the number of bytes shown."""
     behind = "  ".join(filter(None, (size_of(size), detail)))
     title = doc.of_lines([doc.styled((f"▎{role}", "role"), (f"  {behind}", "dim"))])
     text = reader.shown(digest, "a message of a request", room)
@@ -212,14 +212,14 @@ def _prompt(reader: SessionReader, step: StepRow, limit: int) -> doc.TextDocumen
             parts += [doc.note(""), doc.heading("as before")]
         role, most = one_line(part.role, 20), min(room, part.size + 400)
         more, shown = _message(reader, role, _name_of(part), part.digest, part.size, most)
-        parts += more[first:]  # the first one directly follows its heading
+        parts += more[first:]  # the first message directly follows the heading
         room -= shown
     document = doc.joined(parts)
     return replace(document, cut="…") if room <= 0 else document
 
 
 def _table(sent: ContextUsage) -> doc.TextDocument:
-    """Return the composition of a prompt: totals, and a row per part."""
+    """Return a document on the composition of a prompt: totals, and a row per part."""
     known = sent.tokens
     whole = f"{known:,} tokens sent" if known is not None else "the tokens of this request were not recorded"
     more = [f"{len(sent.parts):,} messages"]
@@ -254,7 +254,7 @@ def _name_of(part: ContextPart) -> str:
 
 
 class ContentPane(TabbedText):
-    """Thought, action, observation, prompt and raw call of a step."""
+    """The pane with the thought, action, observation, prompt and raw call of a step."""
 
     short = "Step"
     at_first = SHOWN_AT_FIRST

@@ -1,4 +1,4 @@
-"""The state of a trial: loaded in worker threads, searched, and described in words."""
+"""The state of a trial: loading it in worker threads, searching it, and describing it in words."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ READ, LISTED, NEVER = "●", "○", "·"
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """A directory or file; ``step`` is the first one that read (else listed) it."""
+    """A directory or file; ``step`` is the first step that read it, or that listed it if none read it."""
 
     path: str
     name: str
@@ -45,11 +45,11 @@ class TreeEntry:
 def entries_of(
     files: tuple[tuple[str, int], ...], seen: Mapping[tuple[str, str], AccessedFileRow]
 ) -> tuple[list[TreeEntry], str]:
-    """Return the tree as rows, directories first, and a legend with signs and the share that was read."""
+    """Return the tree as rows, directories first, and a legend with the signs and the share that was read."""
     sizes = dict(files)
     read = {path.rstrip("/"): row for (path, how), row in seen.items() if how == "read"}
     listed = {path.rstrip("/"): row for (path, how), row in seen.items() if how == "listed"}
-    # Until the snapshot is known the tree consists of what the agent saw.
+    # Until the snapshot is known, the tree consists of the files that the agent saw.
     names = set(sizes) | set(read) | {p.rstrip("/") for (p, _) in seen if not p.endswith("/") and p != "."}
     tree: dict[str, set[str]] = {"": set()}
     for path in names - {"", "."}:
@@ -69,7 +69,7 @@ def entries_of(
     walk("", 0)
     lines = ["● read  ○ listed", "· never opened"]
     if sizes:
-        # Each file counts once, up to what was shown of it.
+        # Count each file once, at most for the number of bytes shown to the agent.
         shown = sum(min(row.size, sizes.get(path, row.size)) for path, row in read.items())
         share = round(100 * shown / (sum(sizes.values()) or 1))
         percent = "<1" if shown and not share else str(min(share, 100))
@@ -78,24 +78,24 @@ def entries_of(
 
 
 FIRST_STEPS = 120
-"""Steps that are loaded before the list is first shown."""
+"""The number of steps loaded before the list is first shown."""
 PAGE_OF_STEPS = 2000
 FILES_LIMIT = 20_000
 NO_TRIALS = "This session has no trials yet: press {app.cases} and {cases.run} to start a run."
 GONE = "This trial is not in the open session: press {app.sessions} to choose another session."
 OUTCOME = 10**9
-"""Sorts after every step: the position of hits in the outcome."""
+"""The position of hits in the outcome, which sorts after every step."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialState:
-    """A trial as stored in the session now.
+    """The current state of a trial in the session.
 
-    ``files`` are the (path, bytes) that the agent could have seen. ``problem`` says why a judge gave no scores.
-    ``content_suffix`` marks the content if another trial of the same name has other content. ``agreement`` is that of
-    several judges, as of ``scored`` (number of scorecards, time of the last). ``works`` is the check summary, None
-    without a check; ``check_run`` is the run that checks it now, "" for none. ``imported_scores`` come from the
-    imported file.
+    ``files`` are the (path, bytes) pairs that the agent could have seen. ``problem`` says why judging failed.
+    ``content_suffix`` distinguishes the content from that of a trial with the same name but different content.
+    ``agreement`` is the agreement between judges, computed for ``scored`` (number of scorecards, time of the last).
+    ``works`` is the check summary, or None without a check; ``check_run`` is the run that is checking the README now,
+    or "". ``imported_scores`` are the scores found in the imported file.
     """
 
     trial: TrialRow
@@ -122,8 +122,8 @@ class TrialState:
 
 
 def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None = None) -> TrialState | None:
-    """Load a trial, reusing what cannot have changed since ``before``; None if it is not in the session."""
-    # Imported here, in a thread: the first paint does not need them.
+    """Load a trial, reusing what cannot have changed since ``before``. Returns None if the session does not have it."""
+    # Imported lazily in this thread, because the first paint does not need them.
     from workbench.results.scores import agreement_on, cards_of, imported_scores, scores_version
     from workbench.results.trials import step_count, trial_order
 
@@ -175,7 +175,10 @@ def _seen(reader: SessionReader, trial_id: str, before: TrialState | None) -> Ma
 
 @dataclass(frozen=True, slots=True)
 class TrialSnapshot:
-    """A loaded state of a trial; ``steps`` follow the first ``after`` known ones, and ``tree`` is None if unchanged."""
+    """A loaded state of a trial.
+
+    ``steps`` replace all known steps after the first ``after``, and ``tree`` is None if it is unchanged.
+    """
 
     state: TrialState
     steps: list[StepRow]
@@ -184,7 +187,7 @@ class TrialSnapshot:
 
 
 def first_snapshot(reader: SessionReader, trial: str | None) -> TrialSnapshot | None:
-    """Load a trial from its beginning, by default the session's most informative one; None if it does not exist."""
+    """Load the start of a trial, by default of the session's most informative one; None if there is no such trial."""
     from workbench.results.trials import latest_trial
 
     key = trial or latest_trial(reader)
@@ -197,10 +200,10 @@ def first_snapshot(reader: SessionReader, trial: str | None) -> TrialSnapshot | 
 def next_snapshot(
     reader: SessionReader, before: TrialState, tail: tuple[int, int], tree_of: TrialState | None
 ) -> TrialSnapshot | None:
-    """Load a trial again.
+    """Reload a trial; returns None if it no longer exists.
 
-    ``tail`` is the number of known steps and the number of the last of them; ``tree_of`` is the state whose tree
-    is shown, None to skip it.
+    ``tail`` is the count of steps to keep and the step number of the last of these. ``tree_of`` is the state that the
+    displayed tree belongs to, or None to skip the tree.
     """
     state = load_trial(reader, before.trial.id, before)
     if state is None:
@@ -211,9 +214,9 @@ def next_snapshot(
 
 
 class StepHit(NamedTuple):
-    """A search hit in the tab of a step or, with step 0, of the outcome.
+    """A search hit in a tab of a step or, with step 0, of the outcome.
 
-    ``ordinal`` counts the hits of the tab from 0; ``reach`` is the number of characters to load for it.
+    ``ordinal`` is the index of the hit in its tab; ``reach`` is the number of characters to load to include it.
     """
 
     step: int
@@ -225,7 +228,7 @@ class StepHit(NamedTuple):
 def hits_of(
     reader: SessionReader, trial: TrialRow, needle: SearchText, stopped: Callable[[], bool]
 ) -> Iterator[StepHit]:
-    """Yield the hits in steps, thoughts, observations, the first messages, README and metadata."""
+    """Yield the hits in the first messages, steps, thoughts, observations, README and metadata, in this order."""
     after, page = 0, reader.steps(trial.id, 0, PAGE_OF_STEPS)
     while page:
         for step in page:
@@ -245,7 +248,7 @@ def hits_of(
 def _hits_of_step(reader: SessionReader, step: StepRow, needle: SearchText) -> Iterator[StepHit]:
     answer = split_answer(reader.kept(step.answer_blob, "a text of this trial") or "")
     thought, action = map(needle.in_text, answer)
-    # A match only in the row of the step (a target without an answer) leads to its Action tab.
+    # If only the step's row matches (a target without an answer), go to the Action tab.
     if not thought and not action and needle.in_text(f"{step.action} {step.target} {step.problem or ''}"):
         yield StepHit(step.number, "Action")
     yield from _hits(step.number, "Thought", thought)
@@ -261,7 +264,7 @@ def _hits(step: int, tab: str, places: Sequence[int]) -> Iterator[StepHit]:
 
 
 def state_of(state: TrialState) -> str:
-    """Return the displayed state of the trial, including ``interrupted`` and ``unscored``."""
+    """Return the state of the trial for display, which may also be ``interrupted`` or ``unscored``."""
     if state.problem:
         return "unscored"
     if state.trial.state in {"queued", "running"} and state.run_state not in {"queued", "running"}:
@@ -270,7 +273,7 @@ def state_of(state: TrialState) -> str:
 
 
 def _not_taken_up(state: TrialState) -> bool:
-    """Whether the trial's run is queued and no engine is starting."""
+    """Whether the trial's run is queued but no engine is going to pick it up."""
     return state.run is not None and state.run.state == "queued" and state.run_state == "interrupted"
 
 
@@ -279,7 +282,7 @@ def _reason(state: TrialState) -> str:
 
 
 def why_not(state: TrialState, before: str) -> tuple[str, ...]:
-    """Return why a trial ended early, and what to do about it; () if it did not."""
+    """Return why a trial ended early and what to do about it, or () if it did not end early."""
     shown = state_of(state)
     if shown == "interrupted" and _not_taken_up(state):
         return "No engine started.", with_keys("Press {trajectory.resume} to start one.")
@@ -293,7 +296,7 @@ def why_not(state: TrialState, before: str) -> tuple[str, ...]:
 
 
 def waiting_for(state: TrialState, waited: float = 0.0) -> str:
-    """Return what a trial without steps waits for, and for how many seconds; "" if it does not."""
+    """Return what a trial without steps is waiting for and for how long, or "" if it is not waiting."""
     shown = state_of(state)
     if state.step_count or shown not in {"queued", "running"}:
         return ""
@@ -304,7 +307,7 @@ def waiting_for(state: TrialState, waited: float = 0.0) -> str:
 
 
 def marks_of_steps(state: TrialState) -> dict[int, str]:
-    """Return a sign per labelled step: a star, else a remark, else a tag."""
+    """Return a sign per labelled step: a star takes precedence over a remark, and a remark over a tag."""
     marks = {int(part): "#" for part in state.labels if part.isdecimal()}
     marks |= {row.step: "✎" for row in state.annotations if row.step is not None}
     return marks | {int(part): STAR for part, labels in state.labels.items() if part.isdecimal() and STAR in labels}
@@ -313,7 +316,7 @@ def marks_of_steps(state: TrialState) -> dict[int, str]:
 def header(state: TrialState, score: str = "", waited: float = 0.0) -> Header:
     """Return the header: agent, model, case, number, ``score``, cost and state.
 
-    ``waited`` is the time without a first step.
+    ``waited`` is the number of seconds spent waiting for the first step.
     """
     trial, order = state.trial, state.place.order
     at = order.index(trial.id) + 1 if trial.id in order else 1

@@ -1,1 +1,1 @@
-"""All trials of a session: a table, group means, and cases against agents."""
+"""The Trials screen: all trials of a session in a table, group means, and a matrix of cases and agents."""

@@ -1,4 +1,4 @@
-"""All trials of the open session in a table; enter opens one step by step."""
+"""The screen with all trials of the open session; Enter opens a trial step by step."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 _SHOWN = frozenset({"trial", "run", "score", "label"})
-"""Kinds of changes that affect the table."""
+"""The kinds of changes that affect the table."""
 COUNTED_SECONDS = 2.0
-"""Interval for showing intermediate counts: each rearranges the table."""
+"""The interval between updates with intermediate counts, since each rearranges the table."""
 PAUSE_SECONDS = 0.005
 
 
 class TrialsScreen(ModeScreen):
-    """A table of trials, and cases against agents; the cursor starts at the trial below this screen."""
+    """A table of trials, and a matrix of cases and agents. The cursor starts at the trial the user came from."""
 
     mode_name = "Trials"
     CSS_PATH = "../styles/trials.tcss"
@@ -70,7 +70,7 @@ class TrialsScreen(ModeScreen):
         super().__init__()
         self._current = current
         self.live = LiveLoader(self, "trials", self._reading, self._show, kinds=_SHOWN, nothing=Trials((), (), None))
-        self._scale: Scale | None = None  # None for the current one
+        self._scale: Scale | None = None  # None keeps the current scale
         self._counting = LatestWorker(self, "grounding")
         self._counts: dict[str, GroundingCounts] = {}
         self._left = threading.Event()
@@ -107,7 +107,7 @@ class TrialsScreen(ModeScreen):
     # -- content
 
     def _reading(self, reader: SessionReader) -> Callable[[], Trials]:
-        """Return work that loads the trials first, and then their losses; until then the former losses are shown."""
+        """Return a function that loads the trials, then their losses; the previous losses are shown in the meantime."""
         live, before, cards = self.live, self.table.trials, self._cards
         scale, self._scale = self._scale or before.scale, None
         self._count(reader)
@@ -122,7 +122,7 @@ class TrialsScreen(ModeScreen):
         return read
 
     def _count(self, reader: SessionReader) -> None:
-        """Load where the READMEs come from: cached counts at once, the others one by one while the screen is open."""
+        """Load the grounding counts of READMEs: cached ones at once, the others one by one while the screen is open."""
         counting = self._counting
 
         def work() -> dict[str, GroundingCounts]:
@@ -137,7 +137,7 @@ class TrialsScreen(ModeScreen):
                     reported = monotonic()
             return found
 
-        # If this fails the columns stay empty; loading the table reports errors of the session.
+        # If this fails, the columns stay empty; loading the table reports session errors.
         counting.ask(work, self._show_counts, lambda sentence: None)
 
     def _stopped_counting(self) -> bool:
@@ -322,7 +322,7 @@ class TrialsScreen(ModeScreen):
         self.filter_trials(self.table.filter.cleared())
 
     def filter_trials(self, wanted: TrialFilter) -> int:
-        """Apply a filter; returns the number of matching trials."""
+        """Apply a filter and return the number of matching trials."""
         self.table.filter = wanted
         self.table.rearrange()
         self._arranged()

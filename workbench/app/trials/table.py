@@ -1,4 +1,4 @@
-"""The lists of the trials screen: trials and their filters, losses by criterion, means by case and agent, scores by agent."""
+"""The lists of the Trials screen: trials with filters, losses by criterion, means by case, scores by agent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from workbench.session.labels import star_first
 
 TrialFilter = Filter[TrialLine]
 MOST_FILES = 20
-"""Maximum number of files offered, the most read ones; the name field finds the others."""
+"""The number of files offered by the filter, most read first; the name field finds the others."""
 _BANDS = ((0, 20), (20, 40), (40, 60), (60, 80), (80, 101))
 
 
@@ -56,7 +56,7 @@ def _values(key: str, read: Callable[[TrialLine], str], lines: Sequence[TrialLin
 def _several(
     key: str, title: str, text: str, values: Iterable[str], read: Callable[[TrialLine], Collection[str]]
 ) -> tuple[FilterFacet[TrialLine], ...]:
-    """Return a facet for a multi-valued property, none if no row has a value."""
+    """Return a facet for a multi-valued property, or () if no row has a value."""
     options = tuple(_option(value, text, lambda line, value=value: value in read(line)) for value in values)  # type: ignore[misc]
     return (FilterFacet(key, title, options),) if options else ()
 
@@ -112,9 +112,9 @@ EVERYTHING: TrialFilter = Filter((), named)
 
 
 def spread_text(spread: ScoreSpread) -> str:
-    """Return ``mean 79.3 ± 3.4 · 61.0 to 85.4``, with the excluded trials.
+    """Return ``mean 79.3 ± 3.4 · 61.0 to 85.4``, with a note on excluded trials.
 
-    If a format gave more than a tenth of the points, the model's own points come first.
+    If the answer format earned more than 10 % of the points, the points the model earned itself come first.
     """
     if spread.mean is None:
         return "unscored"
@@ -127,17 +127,17 @@ def spread_text(spread: ScoreSpread) -> str:
 
 
 def unit_of(spread: ScoreSpread) -> str:
-    """Return the unit of a mean that is not out of 100 points: ``/40`` if tiers are unscored."""
+    """Return the maximum of a mean, such as ``/40`` if tiers are unscored, or "" if it is 100 points."""
     return "" if spread.out_of == 100 else f"/{spread.out_of:g}"
 
 
 def own_cell(own: tuple[float, float] | None) -> str:
-    """Return ``11.5/42``: the model's own points if a format gave others, else ""."""
+    """Format the points that the model earned itself as ``11.5/42``, or return "" for None."""
     return "" if own is None else f"{own[0]:.1f}/{own[1]:.0f}"
 
 
 def without_forks(count: int) -> str:
-    """Return how many forks a mean excludes, "" for none."""
+    """Return a note on how many forks a mean excludes, or "" if it excludes none."""
     return f" · {plural(count, 'fork')} not in it" if count else ""
 
 
@@ -145,7 +145,7 @@ _STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored
 
 
 def _score(line: TrialLine) -> Part:
-    """Return the total, with its maximum if tiers are unscored."""
+    """Return the total score, with its maximum if tiers are unscored."""
     full = line.points is None or line.total.out_of == 100
     return fixed(line.points, 1) if full else f"{line.points:.0f}/{line.total.out_of:.0f}", "score"
 
@@ -157,7 +157,7 @@ def _mean(rows: Sequence[TrialLine]) -> str:
 
 def _tier(number: int) -> TableColumn[TrialLine]:
     def mean(rows: Sequence[TrialLine]) -> str:
-        """Average the trials that are in the group's mean, if all of them have the tier."""
+        """Average the tier over the trials in the group's mean, provided all of them have it."""
         scored = [row.tiers[number - 1] for row in rows if not row.parent and row.total.share is not None]
         values = [value for value in scored if value is not None]
         return fixed(sum(values) / len(values), 1) if values and len(values) == len(scored) else NOTHING
@@ -170,7 +170,7 @@ def _identity(line: TrialLine) -> tuple[str, ...]:
     return line.case.lower(), line.agent, line.model, f"{line.repeat:09}"
 
 
-# By priority, numbers are dropped first, then words that rarely distinguish trials, and never the score.
+# On narrow screens, numbers are dropped first, then text that rarely tells trials apart; the score always stays.
 COLUMNS: tuple[TableColumn[TrialLine], ...] = (
     TableColumn(title="case", cell=lambda line: line.shown_case, width=14, widest=60, text=True, shorten=shortened, sort=_identity),
     TableColumn(title="agent", cell=lambda line: line.agent, width=11, widest=30, text=True, priority=1, shorten=shortened,
@@ -203,7 +203,7 @@ GROUPINGS: tuple[Grouping[TrialLine], ...] = (
 
 
 class TrialTable(VirtualTable[TrialLine]):
-    """The trials, with means of groups; ``current`` is the trial below the screen."""
+    """The trials, with group means; ``current`` is the trial that the user came from."""
 
     RESTORED = (*VirtualTable.RESTORED, "trials", "filter", "session")
     BINDINGS = bindings("trials/list")
@@ -307,7 +307,7 @@ LOSS_COLUMNS: tuple[TableColumn[Loss], ...] = (
 
 
 class LossList(VirtualTable[Loss]):
-    """A row per criterion, the largest loss first."""
+    """A row per criterion, largest loss first."""
 
     LEAD = 1
     BINDINGS = bindings("trials.loss-open")
@@ -316,22 +316,22 @@ class LossList(VirtualTable[Loss]):
         super().__init__(LOSS_COLUMNS, key=lambda loss: loss.title, id=id)
 
     def put_trials(self, lines: Sequence[TrialLine]) -> None:
-        """Show the losses of trials; forks, unscored trials and those that lack tiers of the others do not count."""
+        """Show the losses of trials; forks, unscored trials and trials lacking some tiers do not count."""
         own = [line for line in lines if not line.parent]
         counted = comparable([line.total for line in own])
         tiers = counted[0].tiers if counted else ()
         self.put(losses_among([line.lost for line in own if line.points is not None and line.total.tiers == tiers]))
 
 
-# -- cases against agents
+# -- matrix of cases and agents
 
 
 _CELL = 12
-"""Preferred width of a matrix cell; narrower, down to the content, if all columns fit then."""
+"""The preferred width of a matrix cell. Cells shrink to their content if that makes all columns fit."""
 
 
 class CaseMatrix(CellTable[str]):
-    """A row per case under the agents, and under their models if an agent has several."""
+    """A row per case and a column per agent, or per agent and model if an agent has several models."""
 
     BINDINGS = bindings("trials/matrix")
 
@@ -355,7 +355,7 @@ class CaseMatrix(CellTable[str]):
 
     @property
     def chosen(self) -> tuple[str, tuple[str, str]] | None:
-        """Case, and (agent, model), of the selected cell."""
+        """The case and the (agent, model) pair of the selected cell, or None if there is none."""
         return (self.selected, self.matrix.columns[self.at]) if self.selected and self.matrix.columns else None
 
     def head_of(self, at: int, width: int) -> Part:
@@ -363,7 +363,7 @@ class CaseMatrix(CellTable[str]):
         return shortened(model if self.matrix.several_models else agent, width), "dim"
 
     def agents(self, width: int) -> list[list[Part]]:
-        """Return the line with the agents, if the heading has their models."""
+        """Return the line with the agents if the headings show models, or an empty list if they do not."""
         if not self.matrix.several_models:
             return []
         return [self.line_parts(width, ("", ""), lambda at, size: (shortened(self.matrix.columns[at][0], size), "dim"))]
@@ -383,7 +383,7 @@ def _cell(cell: MatrixCell | None) -> Part:
     if cell.spread.mean is None:
         state = max(states, key=lambda one: states[one])
         return f"{STATES.get(state, '?')} {state}", "failed" if state == "failed" else "unscored"
-    # Count the trials in the mean: unscored ones are not.
+    # Count only the trials in the mean, which leaves out unscored ones.
     spread = cell.spread
     several = f" ×{spread.scored}" if spread.scored > 1 or spread.left_out else ""
     several += f"/{spread.trials}" if spread.left_out else ""
@@ -394,13 +394,13 @@ def _cell(cell: MatrixCell | None) -> Part:
 # -- scores by agent
 
 
-_EACH = 2  # rows of an agent
-_NUMBERS = 22  # width of trials, mean and sd
+_EACH = 2  # rows per agent
+_NUMBERS = 22  # width of the columns for trials, mean and standard deviation
 _LEAST = 12  # minimum width of a strip
 
 
 class SpreadPlot(HeadedList):
-    """A dot plot per agent with its model, the best mean first, in two rows each; row 0 has the axis."""
+    """A two-row dot plot per agent and model, best mean first; row 0 shows the axis."""
 
     ALLOW_SELECT = False
     BINDINGS = bindings("trials.plot-open")
@@ -411,7 +411,7 @@ class SpreadPlot(HeadedList):
         self._drawn: tuple[int, list[str], int] = 0, [], 1  # width, strips, trials per dot
 
     def put(self, scores: tuple[Scores, ...]) -> None:
-        """Show other scores; the cursor stays on its agent."""
+        """Replace the scores; the cursor stays on the same agent."""
         before = self.selected
         self.scores = scores
         self._axis = axis([value for one in scores for value in one.values])
@@ -440,7 +440,7 @@ class SpreadPlot(HeadedList):
         ticks = self._axis.written(strip) if self.scores and strip >= _LEAST else " " * max(0, strip)
         each = self._strips(strip)[1]
         dot = " a dot: 1 trial" if each == 1 else f" a dot: ≤ {each:,} trials"
-        # The label of the first tick may start at the edge of the strip.
+        # The label of the first tick may start right at the edge of the strip.
         return [(fit(dot, names - 1) + " " + ticks + f"{'trials':>8}{'mean':>7}{'sd':>6} ", "dim")]
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
