@@ -1,4 +1,4 @@
-"""Trace the claims of a README to trajectory steps or repository files, and measure how much of the repository was seen."""
+"""Trace the claims of a README to trajectory steps or repository files, and measure how much an agent has seen."""
 
 import lazy_loader
 
