@@ -29,8 +29,8 @@ POPULAR = 100
 #: Bounds stated in the paper's text: absolute correlation of any lexical metric with pass@k, and correlation of pass@k
 #: with the CodeBERTScore between code and documentation.
 MOST_LEXICAL_CORRELATION, CODE_DOC_CORRELATION = 0.2, 0.12
-#: The range in which the paper's text places interquartile ranges over repositories, and the share of repositories
-#: below which two columns keep their order.
+#: Figures from the paper's text: bounds of the interquartile ranges over repositories, and an upper bound on the share
+#: of repositories in which two columns keep their order.
 QUARTILES_APART, ORDER_KEPT = (0.15, 0.25), 0.4
 
 _PUBLISHED = Path(__file__).resolve().parent / "published"

@@ -1,1 +1,1 @@
-"""Parsers for pages, commands and code examples, and an index of a project, with which claims are found and looked up."""
+"""Parsers for pages, commands and code examples, and an index of a project, for finding claims and looking them up."""

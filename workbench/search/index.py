@@ -163,7 +163,7 @@ class SearchIndex:
         self._writer.execute("COMMIT")
 
     def _session(self, reader: SessionReader) -> tuple[int, int]:
-        """Return the ID of a session and its last indexed change; reset both if the file has been replaced."""
+        """Return the ID of a session and its last indexed change; its entries are deleted if the file was replaced."""
         path, created = str(reader.path.resolve()), reader.meta().get("created_at", "")
         row = self._writer.execute("SELECT id, created, seq FROM sessions WHERE path = ?", (path,)).fetchone()
         if row and (row[1] != created or row[2] > reader.last_change()):
