@@ -52,7 +52,7 @@ class Inherited:
     answers: tuple[InheritedAnswer, ...]  # answers up to that step, in order, with the edit applied
     observations: Mapping[int, str] = field(default_factory=dict)  # edited observations by step number
     edited: str = ""  # the edited part of the last inherited step: ``message``, ``observation`` or ""
-    edited_call: int | None = None  # the call whose answer was replaced
+    edited_call: int | None = None  # number of the call with the replaced answer
     on_reuse: Callable[[int], None] = lambda call: None  # called with the call number of each reused answer
     _unused: dict[str, list[InheritedAnswer]] = field(default_factory=dict)
     _applied: bool = False

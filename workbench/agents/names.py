@@ -78,7 +78,7 @@ _FORMER = {"planner": "planner-1"}
 
 
 def current_name(name: str) -> str:
-    """Return the canonical name of an agent; for a plug-in, its dotted path."""
+    """Return the canonical name of an agent, which is the dotted path for a plug-in."""
     if is_remote(name):
         return canonical(name)
     if name in ALIASES or is_dotted(name) or any(info.name == name for info in AGENTS):

@@ -118,7 +118,7 @@ class Planner:
         return True
 
     async def _generate(self, context: AgentContext, conversation: Conversation) -> Submission | None:
-        """Return the model's submission, or None. A README without the required structure is requested again once."""
+        """Return the model's submission, or None. If a README lacks the required structure, ask for it once more."""
         asked_again = False
         submitted: Submission | None = None
         shape = grammar(replace(knowledge_of(context, must_respond=True), files=(), folders=()))

@@ -74,7 +74,7 @@ def _next_shape(context: AgentContext) -> str:
 
 
 class WhiteAgent:
-    """Explores the repository, then submits; an invalid call is requested again."""
+    """Explores the repository and then submits; after an invalid call, the model is asked to try again."""
 
     name = "white"
 

@@ -20,7 +20,7 @@ class BadCase(WorkbenchError):
 
 
 class CannotBeCase(UsageError, BadCase):
-    """No test case can be made with this id or from this folder."""
+    """A test case cannot be made with this ID or from this folder."""
 
 
 class UnknownCase(UsageError):
@@ -28,7 +28,7 @@ class UnknownCase(UsageError):
 
 
 class UnknownRepository(UnknownCase):
-    """The catalogue has no repository of that name; the message suggests similar names."""
+    """The catalog has no repository of that name; the message suggests similar names."""
 
 
 class CaseExists(UsageError):
@@ -170,7 +170,7 @@ _KEYS = (*(field.name for field in fields(TestCase) if field.name != "folder"), 
 _FACT_KEYS = tuple(field.name for field in fields(Facts))
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_-])?")
 _README_LIMIT = 1_000_000
-_RESERVED = frozenset({"all"})  # `workbench run all` runs every case
+_RESERVED = frozenset({"all"})  # reserved because `workbench run all` runs every case
 
 
 def valid_id(text: str) -> bool:

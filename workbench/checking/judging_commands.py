@@ -184,7 +184,7 @@ def _failed_command(step: PlannedStep, out: str, err: str, status: int, context:
 
 
 def _of_the_page(code: str, err: str, context: StepContext) -> str:
-    """Return a word of a command that its error mentions and that other code on the page creates, or ""."""
+    """Return a word of a command that its error mentions and that occurs in other code on the page, or ""."""
     for word in code.split():
         named = re.search(rf"['\"`]{re.escape(word)}['\"`]", err) or (re.search(r"\w[-_:.]\w", word) and word in err)
         parts = [part for part in re.split(r"[:/=]", word) if len(part) > 3]

@@ -222,13 +222,13 @@ class ProjectIndex(DeclaredProject):
         return found[0] if len(found) == 1 else None
 
     def parameters_named(self, owner: str) -> tuple[str, ...] | None:
-        """Return the parameters of the only function or class of a name outside tests, or None if none or several."""
+        """Return the parameters of the function or class ``owner`` outside tests, or None unless it is unique."""
         found = [parameters_of(node) for node in self._definitions_with(owner) if node.name == owner]
         return found[0] if len(found) == 1 else None
 
     @_remembered
     def members(self, name: str, depth: int = 0) -> tuple[frozenset[str], bool] | None:
-        """Return the attributes of the classes of a name and whether they are complete, or None without such a class.
+        """Return the attributes of the classes called ``name``, and whether they are complete, or None if there is no class.
 
         They may be incomplete if a base is not in the project, or if there is a metaclass, a decorator or
         ``__getattr__``.
@@ -259,7 +259,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def rejects(self, called: str, keyword: str) -> bool:
-        """Whether every function, method or constructor of a name (``run``, ``Pipeline.run``) lacks a parameter."""
+        """Whether every function, method or constructor called this (``run``, ``Pipeline.run``) lacks a parameter."""
         owner, _, name = called.rpartition(".")
         owner = owner.rpartition(".")[2]
         arguments = []
@@ -279,7 +279,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def defaults_of(self, parameter: str) -> tuple[tuple[str, str], ...]:
-        """Return (owner, default) for every parameter of a name outside tests; a default is a Python literal or ""."""
+        """Return (owner, default) for each such parameter outside tests; a default is a Python literal or ""."""
         return tuple(
             (node.name, default)
             for node in self._definitions_with(parameter)

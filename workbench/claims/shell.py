@@ -1,4 +1,4 @@
-"""Shell code on a page: the commands of a block, their words, and which programs they start or packages they install."""
+"""Shell code on a page: the commands of a block, their words, and the programs they start and packages they install."""
 
 from __future__ import annotations
 

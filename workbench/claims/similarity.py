@@ -87,7 +87,10 @@ def spelled(text: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Share of the wanted stems in a text: ``share`` anywhere, ``together`` within 60 words, and the span of the latter."""
+    """How much of the wanted stems a text contains, by weight.
+
+    ``share`` counts stems anywhere in the text; ``together`` counts those in the best window of 60 words.
+    """
 
     share: float
     together: float

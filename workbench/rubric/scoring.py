@@ -134,13 +134,13 @@ async def score(
         parsed: Whether the agent's answer was valid JSON (True for a document that no agent wrapped in an answer).
         rubric: Name of one of :data:`RUBRICS`.
         facts: The ground truth; None leaves the criteria that need it unscored.
-        reference_readme: The README that people wrote, for tier 4.
+        reference_readme: The human-written README, for tier 4.
         view: The repository, which tells existing files from invented ones.
         judge: The judge that scores tiers 3 and 4.
         without_facts: Points for tier 3 of ``aeo-bench`` without ``facts``: the original awards 15
             (``NO_FACTS_POINTS``). None leaves the tier unscored.
         shape: The grammar of the answer, to determine the points that the grammar itself earned. With a model judge,
-            only the rule-based tiers count, because the model is not asked about a document that nobody wrote.
+            only the rule-based tiers count, because the model is not consulted about a document that nobody wrote.
         untrue: Claims of the README that were found to be wrong; the offline judge deducts points for each.
 
     Raises:
