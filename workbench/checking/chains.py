@@ -191,7 +191,7 @@ _WRITES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Steps that run together; ``imports`` are the indices of earlier snippets with imports that must have succeeded."""
+    """Steps that run together; the imports of the earlier snippets at the indices ``imports`` must have succeeded."""
 
     steps: tuple[int, ...]
     imports: tuple[int, ...] = ()

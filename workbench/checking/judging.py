@@ -209,7 +209,7 @@ def _sources_agree(kind: str, name: str, message: str, context: StepContext) -> 
 
 
 def _is_display(code: str, context: StepContext) -> bool:
-    """Whether a block is one call that illustrates an object, after words such as "the returned object is"."""
+    """Whether a block is a single call that shows an object, after words such as "the returned object is"."""
     tree = python_of(code)
     alone = tree is not None and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)
     prose = context.around.partition("\0")[0]

@@ -183,7 +183,7 @@ _VAGUE = frozenset(
         "optional", "disabled", "enabled",
     }
 )  # fmt: skip
-#: A default that belongs to something else in the row: ``--silent`` sets ``verbose=False``, and ``True`` is the default of ``verbose``.
+#: A default that belongs to something else in the row: ``--silent`` sets ``verbose=False`` (default ``True``).
 _OF_ANOTHER = re.compile(r"`\w+\s*=[^`]*`.*\bdefault|\bwhose\s+default", re.I)
 _NO_DEFAULT = re.compile(r"\b(?:previous|formerly|was|used to|before|old)\b", re.I)
 #: A parameter in a code span at the start of a list entry or table row, with or without its type.

@@ -46,7 +46,7 @@ PROGRAMS = frozenset(_PROGRAMS.split()) | FILE_TOOLS | TOOLING
 """Programs with documentation of their own: their names, options and arguments are not claims about a project."""
 
 BUILD_TOOLS = {"make": ("Makefile", "makefile", "GNUmakefile"), "just": ("justfile",), "npm": ("package.json",)}
-"""Programs with targets that the project defines, and the files that define them."""
+"""Programs with project-defined targets, and the files that define those targets."""
 
 _OTHER = (
     # Literals, formats, protocols and words from other languages that are commonly written as code.
@@ -112,7 +112,7 @@ def is_attribute(name: str) -> bool:
 
 
 def may_be_own(name: str) -> bool:
-    """Whether a project may also define this known name: true for methods and modules, but not for builtins."""
+    """Whether a project may also define this known name; true for methods and modules, but not for builtins."""
     return (
         len(name) > 2
         and name.islower()

@@ -383,7 +383,7 @@ def _restructured(text: str) -> Page:
 
 
 def _indented(bare: list[str], start: int) -> int:
-    """Return the end of the indented lines that begin at ``start``, without trailing empty lines."""
+    """Return the index after the indented lines that begin at ``start``, excluding trailing empty lines."""
     end = start
     while end < len(bare) and (not bare[end] or bare[end][:1] in " \t"):
         end += 1

@@ -228,7 +228,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def members(self, name: str, depth: int = 0) -> tuple[frozenset[str], bool] | None:
-        """Return the attributes of the classes called ``name``, and whether they are complete, or None if there is no class.
+        """Return the attributes of the classes called ``name`` and whether they are complete, or None without a class.
 
         They may be incomplete if a base is not in the project, or if there is a metaclass, a decorator or
         ``__getattr__``.
@@ -279,7 +279,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def defaults_of(self, parameter: str) -> tuple[tuple[str, str], ...]:
-        """Return (owner, default) for each such parameter outside tests; a default is a Python literal or ""."""
+        """Return (owner, default) wherever the parameter occurs outside tests; a default is a Python literal or ""."""
         return tuple(
             (node.name, default)
             for node in self._definitions_with(parameter)

@@ -163,7 +163,7 @@ def nearest(name: str, names: Iterable[str], least: float = NEAR) -> tuple[str, 
 
 
 def one_letter_off(name: str, names: Iterable[str]) -> str:
-    """Return the only name that differs by one inner letter or two swapped neighbours, or "" if none or several do.
+    """Return the name that differs by one inner letter or two swapped letters, or "" if none or several do.
 
     Names that differ in the first or last letter, a digit or an s are different names, such as ``tomli`` and ``toml``,
     or ``item_a`` and ``items_a``.

@@ -205,7 +205,7 @@ def _made_option(claim: GroundingClaim, text: _SearchedText) -> tuple[int, int] 
 def _in_repository(
     missing: Mapping[GroundingClaim, Sequence[int]], finder: _Finder, repository: Iterable[RepositoryFile]
 ) -> dict[GroundingClaim, tuple[str, int]]:
-    """Locate claims that no step showed in the repository, by their last needle; definitions win over uses."""
+    """Locate in the repository the claims that no step showed, by their last needle; definitions win over uses."""
     searched = [(claim, number) for claim, numbers in missing.items() for number in numbers]
     places: dict[tuple[GroundingClaim, int], tuple[str, int]] = {}
     files = sorted(repository, key=_reading_order)

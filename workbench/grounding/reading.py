@@ -36,7 +36,7 @@ _MOST_CODE = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """The origin of a README's claims, and how much its agent saw.
+    """Where the claims of a README come from, and how much its agent saw.
 
     ``grounding`` is None if there is no README; ``note`` names anything that is missing.
     """

@@ -2,7 +2,7 @@
 
 Clarity, completeness and formatting are sums of small measures. The sum is scaled by how well the repository supports
 the README's statements (`workbench.rubric.reading`). A README that repeats itself (as small models do) or says almost
-nothing cannot earn the other points either.
+nothing cannot earn the remaining points either.
 """
 
 from __future__ import annotations

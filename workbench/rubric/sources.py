@@ -115,7 +115,7 @@ class KnownProject:
 
     @cached_property
     def salient(self) -> Mapping[str, float]:
-        """Return the words that are typical of this project: frequent in it, but not common to all programs."""
+        """Return the words that are typical of this project: frequent here, but not common in every program."""
         common = common_stems() | similarity.PALE_STEMS
         counts = self.vocabulary.words.items()
         own = Counter({stem: n for stem, n in counts if stem not in common and len(stem) > 2 and not stem.isdigit()})
