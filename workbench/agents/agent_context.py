@@ -1,4 +1,4 @@
-"""The agent's context, which calls the model, runs tools and records steps; and the inherited steps of a fork."""
+"""The agent's context, which calls the model, runs tools and records steps, and the inherited steps of a fork."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workbench.models.types import Answer, Message, ModelClient, ModelError, Req
 from workbench.repository import View
 
 INHERITED = "inherited"
-"""``Answer.source`` of an answer reused from a fork's parent trial, which costs nothing."""
+"""``Answer.source`` of an answer that was reused from a fork's parent trial at no cost."""
 
 
 class ForkDiverged(WorkbenchError):
@@ -47,13 +47,13 @@ class InheritedAnswer:
 class Inherited:
     """The inherited steps of a fork. Answers are looked up by request digest, so any agent can be forked."""
 
-    parent: str  # trial id
-    step: int  # the last inherited step; later ones call the model
-    answers: tuple[InheritedAnswer, ...]  # up to that step, in order, with the edit applied
+    parent: str  # trial ID of the parent
+    step: int  # the last inherited step; later steps call the model
+    answers: tuple[InheritedAnswer, ...]  # answers up to that step, in order, with the edit applied
     observations: Mapping[int, str] = field(default_factory=dict)  # edited observations by step number
-    edited: str = ""  # ``message`` or ``observation`` of the last inherited step, or ""
-    edited_call: int | None = None  # the call whose answer was replaced
-    on_reuse: Callable[[int], None] = lambda call: None  # receives the call of each reused answer
+    edited: str = ""  # the edited part of the last inherited step: ``message``, ``observation`` or ""
+    edited_call: int | None = None  # number of the call with the replaced answer
+    on_reuse: Callable[[int], None] = lambda call: None  # called with the call number of each reused answer
     _unused: dict[str, list[InheritedAnswer]] = field(default_factory=dict)
     _applied: bool = False
     _diverged: bool = False
@@ -63,7 +63,11 @@ class Inherited:
             self._unused.setdefault(one.digest, []).append(one)
 
     def answer(self, request: Request) -> Answer:
-        """Return the parent's answer to this request. ForkDiverged: no unused answer to it is recorded."""
+        """Return the parent's answer to this request.
+
+        Raises:
+            ForkDiverged: No unused answer to the request is recorded.
+        """
         waiting = self._unused.get(request.digest)
         if not waiting or self._diverged:
             raise self._diverge("the agent sends a request that is not in the recording")
@@ -73,19 +77,27 @@ class Inherited:
         return replace(found.answer, source=INHERITED)
 
     def observation(self, number: int, text: str) -> str:
-        """Return the observation of a step: ``text`` or its replacement."""
+        """Return the observation of a step: either ``text`` or its edited replacement."""
         if number not in self.observations:
             return text
         self._applied = self._applied or number == self.step
         return self.observations[number]
 
     def check(self, number: int) -> None:
-        """Raise ForkDiverged if the last inherited step, about to be recorded, lacks its edit."""
+        """Check that the last inherited step, which is about to be recorded, includes its edit.
+
+        Raises:
+            ForkDiverged: The edit is missing.
+        """
         if number == self.step and self.edited and not self._applied:
             raise self._diverge(f"the agent did not repeat step {number}")
 
     def check_reached(self, steps: int) -> None:
-        """Raise ForkDiverged if the agent ended before the last inherited step."""
+        """Check that the agent reached the last inherited step.
+
+        Raises:
+            ForkDiverged: The agent ended before that step.
+        """
         if steps < self.step:
             raise self._diverge(f"the agent ended after {steps} of the {self.step} inherited steps")
 
@@ -107,17 +119,17 @@ class AgentStep:
     number: int  # from 1
     kind: str  # ``tool``, ``respond``, ``invalid``, ``plan`` or ``error``
     action: str  # the tool, ``respond``, or a short description of the problem
-    target: str  # what the action applies to, such as a path
+    target: str  # the object of the action, such as a path
     answer: Answer | None  # None for a step without a model call
     observation: Observation | None  # the tool's result
     problem: str | None  # why the answer was unusable or missing
-    seconds: float  # from the request to the observation
+    seconds: float  # time from the request to the observation
     request: Request | None
     at: float  # Unix time at the end of the step
 
 
 class StepLog(Protocol):
-    """Stores steps; the engine's implementation writes them into the session."""
+    """Stores steps; the engine's implementation writes them to the session."""
 
     def step(self, step: AgentStep) -> None:
         """Store a step durably before returning."""
@@ -125,19 +137,19 @@ class StepLog(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """The project's name and description that the agent receives; they reveal nothing of the ground truth."""
+    """The project's name and description as the agent receives them; they reveal nothing about the ground truth."""
 
     name: str
     description: str
 
 
 class OutOfSteps(Exception):
-    """The agent has used its last step without submitting."""
+    """The agent used its last step without submitting."""
 
 
 @dataclass(slots=True)
 class Conversation:
-    """The message history, sent with every request, and the closing sentences of tool messages."""
+    """The message history, which is sent with every request, and the closing sentences of tool messages."""
 
     messages: list[Message] = field(default_factory=list)
     closings: Closings = OWN_CLOSINGS
@@ -166,9 +178,9 @@ class Turn:
 class AgentContext:
     """The interface between an agent and the engine.
 
-    ``recorded`` is the recorded model if ``model`` is a replay, ``scope`` the trial, ``sample`` its repeat number, which
-    keeps repeats independent. ``max_steps`` includes the submission; ``read_limit`` is the maximum number of characters
-    that one tool call returns. ``sampling`` defaults to AEO-Bench's temperature and ``answer_tokens``.
+    ``recorded`` is the recorded model if ``model`` is a replay. ``scope`` is the trial, and ``sample`` its repeat
+    number, which keeps repeats independent. ``max_steps`` includes the submission. ``read_limit`` is the maximum number
+    of characters that one tool call returns. ``sampling`` defaults to AEO-Bench's temperature and ``answer_tokens``.
     """
 
     def __init__(
@@ -247,7 +259,10 @@ class AgentContext:
     async def ask(self, messages: Sequence[Message], grammar: str | None = None) -> Turn:
         """Send the conversation to the model and parse the action in its answer; only the embedded model uses ``grammar``.
 
-        Raises OutOfSteps; ModelError, recorded as the trial's last step; ForkDiverged.
+        Raises:
+            OutOfSteps: No step is left.
+            ModelError: The model failed, which is recorded as the trial's last step.
+            ForkDiverged: The request differs from the parent's within the inherited steps.
         """
         if self.steps_left <= 0:
             raise OutOfSteps
@@ -273,7 +288,7 @@ class AgentContext:
         return Turn(request, answer, parse_action(answer.text), began)
 
     async def act(self, conversation: Conversation, grammar: str | None = None) -> Submission | None:
-        """Run one step; return the submission if the agent submits. Raises the same errors as :meth:`ask`."""
+        """Run one step, and return the submission if the agent submits. Raises the same errors as :meth:`ask`."""
         turn = await self.ask(conversation.messages, grammar)
         if isinstance(turn.outcome, Action) and turn.outcome.name == RESPOND:
             conversation.add_assistant(turn.answer.text)
@@ -282,7 +297,7 @@ class AgentContext:
         return None
 
     def take(self, conversation: Conversation, turn: Turn, *, run_tools: bool = True) -> None:
-        """Run the tool that an answer calls and add the result; without ``run_tools`` a call is an invalid step."""
+        """Run the tool that an answer calls and add the result; without ``run_tools``, a call is an invalid step."""
         conversation.add_assistant(turn.answer.text)
         if isinstance(turn.outcome, Action) and not run_tools:
             turn = replace(turn, outcome=UnusableAnswer("no respond", "It is time to submit with respond."))
@@ -313,7 +328,7 @@ class AgentContext:
 
     @property
     def is_constrained(self) -> bool:
-        """Whether answers follow grammars, as those of the embedded model do, live or recorded."""
+        """Whether answers follow grammars, as those of the embedded model do, both live and recorded."""
         return self._answering.startswith("local")
 
     def note(self, kind: str, action: str, target: str, turn: Turn, problem: str | None = None) -> None:
@@ -321,7 +336,11 @@ class AgentContext:
         self._record(kind, action, target, turn.began, turn=turn, problem=problem)
 
     def use(self, tool: str, path: str) -> Observation:
-        """Run a tool without a model call and record it as a step. Raises OutOfSteps."""
+        """Run a tool without a model call and record it as a step.
+
+        Raises:
+            OutOfSteps: No step is left.
+        """
         if self.steps_left <= 0:
             raise OutOfSteps
         began = time.monotonic()

@@ -1,7 +1,7 @@
 """GBNF grammars that constrain a small model at each step: known paths as choices, and the structure of a README.
 
-A model with a hundred million parameters does not follow a protocol on its own. Constrained by a grammar, it takes
-the same steps as a large model: it chooses the tool, the path and the sentences; the grammar supplies headings and
+A model with a hundred million parameters cannot follow a protocol on its own. Constrained by a grammar, it takes the
+same steps as a large model: it chooses the tool, the path and the sentences, while the grammar supplies headings and
 metadata keys.
 """
 
@@ -31,7 +31,7 @@ _VERBS = (
     "Loads",
 )
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]{1,20}(?![\w-])")
-# Distributions in requirements files that serve the project's developers, not its users.
+# Distributions in requirements files that are for the project's developers, not for its users.
 _DEVELOPERS_TOOLS = (
     *("pytest", "tox", "sphinx", "twine", "mypy", "ruff", "black", "flake8", "wheel", "setuptools", "build", "bump"),
     *("coverage", "codecov", "pre-commit", "isort", "pylint", "bandit", "vulture", "pydocstyle", "ipython", "mkdocs"),
@@ -42,7 +42,7 @@ _REQUIREMENT = re.compile(r"""^\s*["']?([A-Za-z][\w.-]*)(?:\[[\w,-]+\])?\s*(?:[<
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """The facts about the repository that the grammar of the next answer depends on."""
+    """The facts about the repository on which the grammar of the next answer depends."""
 
     title: str  # the project's name
     folders: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Knowledge:
 
 
 def readable(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths of text files, sources before tests, at most as many as a grammar should offer."""
+    """Return the paths of text files, sources before tests, up to the number that a grammar should offer."""
     texts = [p for p in paths if not p.endswith("/") and PurePosixPath(p).suffix.lower() in _TEXT_SUFFIXES]
     texts.sort(key=lambda p: ("test" in p.lower(), not p.endswith(".py"), p.count("/"), p))
     return tuple(texts[:_MOST_CHOICES])
@@ -120,7 +120,7 @@ def _readme(knowledge: Knowledge) -> list[str]:
     described = [f"{_in_json(f'- `{name}`: ')} line" for name in knowledge.names[:6]]
     reference = f" {_in_json(chr(10))} ".join(described) if described else 'bullet "\\\\n" bullet'
     return [
-        # Only lower-case words after a fixed opening: with free punctuation, digits and capitals a small model loops.
+        # Only lower-case words after a fixed opening: a small model loops if punctuation, digits and capitals are free.
         'words ::= (" " | ", ") [a-z]{1,14}',
         f'first ::= {_in_json(title)} {choice(_OPENINGS)} words{{4,20}} "."',
         f'sentence ::= {choice(_SUBJECTS)} words{{4,20}} "."',
@@ -152,7 +152,7 @@ def _readme(knowledge: Knowledge) -> list[str]:
 
 
 def grammar(knowledge: Knowledge) -> str:
-    """Return the GBNF grammar of the next answer, whose root is one ``<json>…</json>`` call."""
+    """Return the GBNF grammar of the next answer; its root is one ``<json>…</json>`` call."""
     calls: list[str] = []
     rules: list[str] = []
     end = literal('"}}')

@@ -24,12 +24,16 @@ class Agent(Protocol):
     name: str
 
     async def document(self, context: AgentContext) -> Submission:
-        """Return the README and metadata; raises :class:`workbench.models.types.ModelError`."""
+        """Return the README and metadata.
+
+        Raises:
+            workbench.models.types.ModelError: The model failed.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class AgentInfo:
-    """An agent's name in sessions and on the command line, its description and the dotted path of its class."""
+    """An agent's name in sessions and on the command line, its description, and the dotted path of its class."""
 
     name: str
     title: str
@@ -69,12 +73,12 @@ AGENTS: tuple[AgentInfo, ...] = (
 
 
 ALIASES = {"planner": "planner-2"}
-"""Accepted alternative names; in older sessions ``planner`` is the fixed walk."""
+"""Accepted alternative names; in older sessions, ``planner`` is the fixed walk."""
 _FORMER = {"planner": "planner-1"}
 
 
 def current_name(name: str) -> str:
-    """Return the canonical name of an agent; for a plug-in, its dotted path."""
+    """Return the canonical name of an agent, which is the dotted path for a plug-in."""
     if is_remote(name):
         return canonical(name)
     if name in ALIASES or is_dotted(name) or any(info.name == name for info in AGENTS):
@@ -83,8 +87,12 @@ def current_name(name: str) -> str:
 
 
 def agent_info(name: str) -> AgentInfo:
-    """Return an agent by name, path or address. Raises UsageError for an unknown one."""
-    # Recorded names keep their meaning: a trial is resumed, forked and rerun with the agent that started it.
+    """Return an agent by name, path or address.
+
+    Raises:
+        UsageError: The agent is unknown.
+    """
+    # Recorded names keep their meaning, so a trial is resumed, forked and rerun with the agent that started it.
     name = _FORMER.get(name, name)
     if is_remote(name):
         about = f"the agent at {address_of(name)}, over A2A, with the workbench's tools"
@@ -106,7 +114,11 @@ def agent_info(name: str) -> AgentInfo:
 
 
 def make_agent(name: str, folders: Sequence[str] = ()) -> Agent:
-    """Create an agent by name or dotted path; ``folders`` come first on the import path. Raises UsageError."""
+    """Create an agent by name or dotted path; ``folders`` are put first on the import path.
+
+    Raises:
+        UsageError: The agent cannot be created.
+    """
     agent = make("agent", load("agent", agent_info(name).path, Agent, folders))
     agent.name = name
     return cast(Agent, agent)
@@ -117,7 +129,7 @@ def make_agent(name: str, folders: Sequence[str] = ()) -> Agent:
 PREFIX = "a2a:"
 """Prefix of a remote agent's name, followed by the address of its server."""
 PEER_MODEL = "a2a/"
-"""Prefix of the model name of a remote agent's trials: ``a2a/NAME@VERSION#DIGEST`` of its card."""
+"""Prefix of the model name in a remote agent's trials: ``a2a/NAME@VERSION#DIGEST``, taken from its card."""
 _LONGEST = 500
 
 
@@ -126,12 +138,16 @@ def is_remote(agent: str) -> bool:
 
 
 def is_peer(model: str) -> bool:
-    """Return whether ``model`` is a remote agent, which needs no model of ours."""
+    """Return whether ``model`` is a remote agent, which needs no model of its own here."""
     return model.startswith(PEER_MODEL)
 
 
 def address_of(agent: str) -> str:
-    """Return a remote agent's address. UsageError: it is not a server's, or contains credentials."""
+    """Return a remote agent's address.
+
+    Raises:
+        UsageError: It is not the address of a server, or it contains credentials.
+    """
     url = agent.removeprefix(PREFIX)
     shown = one_line(url, 80)
     try:
@@ -150,7 +166,7 @@ def address_of(agent: str) -> str:
 
 
 def canonical(agent: str) -> str:
-    """Return a remote agent's canonical name: lower-case host, no slash or card path; invalid ones unchanged."""
+    """Return a remote agent's canonical name (lower-case host, no slash or card path), or an invalid name unchanged."""
     try:
         parts = urlsplit(address_of(agent))
     except UsageError:

@@ -1,4 +1,4 @@
-"""AEO-Bench's planner, in which the model explores all folders, reads, then writes to a fixed structure; and a fixed walk."""
+"""AEO-Bench's planner, which explores all folders, reads files and writes to a fixed structure; and a fixed walk."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ HEADINGS = (
     ("examples", "example"),
     ("api",),
 )
-"""Required sections of the README; a heading matches a section by any of its words."""
-_LEFT_FOR_READING = 6  # steps of fifteen that exploration leaves
-_ENOUGH_FILES = 3  # for the embedded model, whose context window has no room for more
+"""Required sections of the README; a heading matches a section if it contains any of its words."""
+_LEFT_FOR_READING = 6  # steps out of fifteen that exploration must leave
+_ENOUGH_FILES = 3  # limit for the embedded model, because more would not fit in its context window
 _DONE = "done"
 
 _WALK = """\
@@ -60,12 +60,12 @@ Say only what you have seen in the repository."""
 
 
 class Planner:
-    """Works in three states: explore all folders → read → generate; falls back to a minimal README."""
+    """Works in three states (explore all folders → read → generate) and falls back to a minimal README."""
 
     name = "planner-2"
 
     async def document(self, context: AgentContext) -> Submission:
-        """Return the submission; if the model never submits, one composed of the listed files."""
+        """Return the submission, or one composed of the listed files if the model never submits."""
         name, description = context.assignment.name, context.assignment.description
         conversation = Conversation.begin(SYSTEM, _WALK.format(name=name, description=description))
         reserve = min(_LEFT_FOR_READING, max(2, context.max_steps // 2))
@@ -102,7 +102,7 @@ class Planner:
     async def _step(
         self, context: AgentContext, conversation: Conversation, shape: str, tool: str, otherwise: str
     ) -> bool:
-        """Run one step of a state; return False when the model has finished it."""
+        """Run one step of a state; return False once the model has finished that state."""
         turn = await context.ask(conversation.messages, shape)
         outcome = turn.outcome
         if isinstance(outcome, Action) and outcome.name in (_DONE, RESPOND):
@@ -118,11 +118,11 @@ class Planner:
         return True
 
     async def _generate(self, context: AgentContext, conversation: Conversation) -> Submission | None:
-        """Return the model's submission, or None. A README without the required structure is requested again once."""
+        """Return the model's submission, or None. If a README lacks the required structure, ask for it once more."""
         asked_again = False
         submitted: Submission | None = None
         shape = grammar(replace(knowledge_of(context, must_respond=True), files=(), folders=()))
-        # The last step is reserved for the fallback, or for the README that the model submitted before.
+        # The last step is reserved for the fallback, or for a README that the model submitted earlier.
         while context.steps_left > 1:
             turn = await context.ask(conversation.messages, shape)
             if not isinstance(turn.outcome, Action) or turn.outcome.name != RESPOND:
@@ -140,7 +140,7 @@ class Planner:
 
 
 def lacks(readme: str) -> str:
-    """Return what a README lacks of the required structure, "" if nothing."""
+    """Return sentences saying how a README falls short of the required structure, or "" if it does not."""
     lines = readme.splitlines()
     headings = " ".join(line.lstrip("# ").lower() for line in lines if line.startswith("#"))
     missing = [words[0] for words in HEADINGS if not any(word in headings for word in words)]
@@ -201,7 +201,7 @@ class FixedWalk:
     name = "planner-1"
 
     async def document(self, context: AgentContext) -> Submission:
-        """Return the submission; an empty, unparsed one if the agent never submitted."""
+        """Return the submission, or an empty, unparsed one if the agent never submitted."""
         try:
             self._walk(context)
             for path in await self._plan(context):

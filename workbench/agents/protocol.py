@@ -1,7 +1,7 @@
 """AEO-Bench's text protocol: prompts, the parser of answers, and two tools that read the repository.
 
 An answer contains one ``<json>{"name": …, "kwargs": {…}}</json>``, or the object without the tag. A README may contain
-anything, even code fences and closing tags, so the JSON decoder finds the end of the object, not the closing tag.
+anything, even code fences and closing tags, so the JSON decoder determines the end of the object, not the closing tag.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ TOOLS: Mapping[str, str] = {
 }
 RESPOND = "respond"
 CUT = "Continue exploring"
-"""AEO-Bench's agents cut the text after a tool's result at these words."""
+"""AEO-Bench's agents truncate the text after a tool's result at these words."""
 
 
 class Closings(NamedTuple):
-    """The last sentence of a tool message: while steps are left, and before the last step."""
+    """The last sentence of a tool message while steps are left, and before the last step."""
 
     go_on: str
     hand_in: str
@@ -44,8 +44,8 @@ PEER_CLOSINGS = Closings(
 )
 _TOO_DEEP = "The JSON after <json> is nested too deeply."
 _TAG = re.compile(re.escape(OPEN), re.IGNORECASE)
-_FENCE = re.compile(r"`{3,}\s*(?:json[5c]?)?\s*\Z", re.IGNORECASE)  # directly before an object
-# Only whitespace and a fence with its language may stand between the tag and the object.
+_FENCE = re.compile(r"`{3,}\s*(?:json[5c]?)?\s*\Z", re.IGNORECASE)  # a fence directly before an object
+# Only whitespace and a fence with its language may come between the tag and the object.
 _OPENING = re.compile(r"\s*(?:`{3,})?\s*(?:json[5c]?)?\s*\{", re.IGNORECASE)
 _ARGUMENTS = ("kwargs", "arguments")
 _MOST_FAILURES = 200
@@ -63,7 +63,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class UnusableAnswer:
-    """The reason why an answer has no action: ``short`` for lists of steps, ``sentence`` for agent and user."""
+    """The reason why an answer has no action: ``short`` is for lists of steps, ``sentence`` for agent and user."""
 
     short: str
     sentence: str
@@ -72,7 +72,7 @@ class UnusableAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """The scored result of a trial; ``parsed``: the answer followed the protocol (5 points in tier 1)."""
+    """The scored result of a trial; ``parsed`` means that the answer followed the protocol (5 points in tier 1)."""
 
     readme: str = ""
     metadata: object = field(default=None)
@@ -80,13 +80,13 @@ class Submission:
 
 
 def parse_action(answer: str) -> Action | UnusableAnswer:
-    """Parse the action in an answer; never raises.
+    """Parse the action in an answer. This function never raises.
 
-    The last opening tag followed by a complete call wins, unless it is inside an earlier object. Without one, the last
-    JSON object that is a call or a submission wins: alone, in a fence or in prose. Unambiguous deviations are accepted:
-    a tag in capitals, a missing closing tag, raw newlines in strings, ``arguments`` instead of ``kwargs``, arguments
-    next to the name, a submission without a name. As in AEO-Bench, malformed JSON is not repaired. Calls in the
-    model's reasoning do not count.
+    The last opening tag that is followed by a complete call wins, unless it is inside an earlier object. If there is
+    none, the last JSON object that is a call or a submission wins, whether alone, in a fence or in prose. Unambiguous
+    deviations are accepted: a tag in capitals, a missing closing tag, raw newlines in strings, ``arguments`` instead of
+    ``kwargs``, arguments next to the name, and a submission without a name. As in AEO-Bench, malformed JSON is not
+    repaired. Calls in the model's reasoning do not count.
     """
     split = split_reasoning(answer)
     if not split.finished:
@@ -132,7 +132,7 @@ def _read_object(answer: str, position: int) -> tuple[Action | UnusableAnswer, i
         return UnusableAnswer("bad JSON", f"The JSON after <json> is not valid: {error.msg}{cut}."), position
     except RecursionError:
         return UnusableAnswer("bad JSON", _TOO_DEEP), position
-    except ValueError as error:  # a number with more digits than Python parses
+    except ValueError as error:  # a number with more digits than Python will parse
         words = str(error).partition(";")[0]
         return UnusableAnswer("bad JSON", f"The JSON after <json> cannot be read: {words}."), position
     if not is_shallow(decoded):
@@ -141,7 +141,7 @@ def _read_object(answer: str, position: int) -> tuple[Action | UnusableAnswer, i
 
 
 def _is_call(value: Mapping[str, object]) -> bool:
-    """Return whether an untagged object is a call, not other JSON that a README quotes."""
+    """Return whether an untagged object is a call, as opposed to other JSON that a README quotes."""
     name = value.get("name")
     if not isinstance(name, str):
         return name is None and isinstance(value.get("readme"), str)
@@ -168,7 +168,7 @@ def _action(value: Mapping[str, object], thought: str, source: str) -> Action | 
 
 
 def split_answer(answer: str) -> tuple[str, str]:
-    """Return the text before the call in an answer and the call's JSON, which is "" without a call."""
+    """Return the text before the call in an answer, and the call's JSON, or "" if there is no call."""
     outcome = parse_action(answer)
     if isinstance(outcome, Action):
         return outcome.thought, outcome.source
@@ -180,7 +180,7 @@ def split_answer(answer: str) -> tuple[str, str]:
 
 
 def submission_of(action: Action) -> Submission:
-    """Return the submission of a ``respond`` action; metadata in a JSON string is decoded if possible."""
+    """Return the submission of a ``respond`` action; metadata passed as a JSON string is decoded if possible."""
     readme, metadata = action.kwargs.get("readme"), action.kwargs.get("metadata")
     if isinstance(metadata, str):
         with contextlib.suppress(ValueError):
@@ -236,11 +236,11 @@ def problem_message(problem: UnusableAnswer, steps_left: int) -> str:
 class Observation:
     """A tool's result."""
 
-    text: str  # sent to the agent
+    text: str  # the text sent to the agent
     target: str  # the requested path
     listed: tuple[str, ...] = ()  # files and directories; directories end in "/"
     read: str = ""  # the file that was read
-    size: int = 0  # returned bytes of that file
+    size: int = 0  # number of bytes returned from that file
 
     @property
     def failed(self) -> bool:
@@ -248,13 +248,13 @@ class Observation:
 
 
 def normal(path: str) -> str:
-    """Normalize a repository path: no ``./``, no trailing slash; the root is ``.``."""
+    """Normalize a repository path: it has no ``./`` and no trailing slash, and the root is ``.``."""
     parts = [part for part in path.replace("\\", "/").split("/") if part not in {"", "."}]
     return "/".join(parts) or "."
 
 
 def use_tool(view: View, name: str, kwargs: Mapping[str, object], read_limit: int) -> Observation:
-    """Run a tool; return at most ``read_limit`` characters of its result. Never raises."""
+    """Run a tool and return at most ``read_limit`` characters of its result. This function never raises."""
     path = kwargs.get("path", "." if name == "list_directory" else None)
     if name not in TOOLS:
         return Observation(f"Error: unknown tool '{name}'. The tools are {', '.join(TOOLS)}.", name)
@@ -279,7 +279,7 @@ def use_tool(view: View, name: str, kwargs: Mapping[str, object], read_limit: in
 
 
 def edited(observation: Observation, text: str) -> Observation:
-    """Replace an observation's text; an edited listing also replaces the listed paths."""
+    """Replace an observation's text; if it is a listing, the listed paths are replaced too."""
     if text == observation.text:
         return observation
     if not observation.listed:

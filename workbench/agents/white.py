@@ -1,4 +1,4 @@
-"""AEO-Bench's white agent, which explores with two tools, then writes; and two baselines."""
+"""AEO-Bench's white agent, which explores with two tools and then writes; and two baselines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workbench.repository import FileEntry
 
 _MANIFESTS = {"pyproject.toml", "requirements.txt", "setup.cfg"}  # files that declare dependencies
 _SETUP_FILES = ("setup.py", "conftest.py", "noxfile.py", "release.py")
-_ENOUGH_FILES = 3  # a small model's context window has no room for more
+_ENOUGH_FILES = 3  # more would not fit in a small model's context window
 
 
 def knowledge_of(context: AgentContext, *, may_respond: bool = True, must_respond: bool = False) -> Knowledge:
@@ -74,12 +74,12 @@ def _next_shape(context: AgentContext) -> str:
 
 
 class WhiteAgent:
-    """Explores the repository, then submits; an invalid call is requested again."""
+    """Explores the repository and then submits; after an invalid call, the model is asked to try again."""
 
     name = "white"
 
     async def document(self, context: AgentContext) -> Submission:
-        """Return the submission; an empty, unparsed one if the agent never submitted."""
+        """Return the submission, or an empty, unparsed one if the agent never submitted."""
         conversation = Conversation.begin(
             SYSTEM, first_message(context.assignment.name, context.assignment.description)
         )
@@ -103,7 +103,7 @@ _NO_TOOLS = (
 
 async def _ask_for_submission(context: AgentContext, conversation: Conversation, shape: str) -> Submission:
     try:
-        for _ in range(3):  # the prompt forbids tools; a model that still calls one gets two more chances
+        for _ in range(3):  # the prompt forbids tools; a model that calls one anyway gets two more chances
             submission = await context.act(conversation, shape)
             if submission is not None:
                 return submission
@@ -127,7 +127,7 @@ class NoExploration:
 
 
 def likely_main_file(files: tuple[FileEntry, ...], name: str) -> str:
-    """Return the path of the likely main file: named like the project, else the largest source nearest to the root."""
+    """Return the path of the likely main file: the project's namesake, or the largest source nearest to the root."""
     wanted = name.lower().replace("-", "_").replace(" ", "_")
     sources = [f for f in files if f.path.endswith(".py") and "test" not in f.path.lower() and "setup.py" not in f.path]
     if not sources:

@@ -1,12 +1,12 @@
 """The catalog: test cases, their repositories, and the ground truth that agents never see.
 
-It also has the 28 repositories of the paper's Table 2 (`repositories`), which can be used as
-cases.
+It also contains the 28 repositories of the paper's Table 2 (`repositories`), which can be used as cases.
 """
 
 import lazy_loader
 
-# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+# Nothing is imported eagerly: a package that imports its own modules can deadlock with a thread that imports one of
+# them directly.
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={

@@ -14,13 +14,13 @@ from workbench.repository import parse_source
 
 
 class BadCase(WorkbenchError):
-    """A ``case.toml`` or its ground truth is not valid; the message names the file, the ``key`` and what is ``expected``."""
+    """A ``case.toml`` or its ground truth is invalid; the message names the file, the ``key`` and what is expected."""
 
     key = expected = ""
 
 
 class CannotBeCase(UsageError, BadCase):
-    """No test case can be made with this id or from this folder."""
+    """A test case cannot be made with this ID or from this folder."""
 
 
 class UnknownCase(UsageError):
@@ -28,7 +28,7 @@ class UnknownCase(UsageError):
 
 
 class UnknownRepository(UnknownCase):
-    """The catalogue has no repository of that name; the message suggests similar names."""
+    """The catalog has no repository of that name; the message suggests similar names."""
 
 
 class CaseExists(UsageError):
@@ -46,15 +46,15 @@ class Facts:
     dependencies: tuple[str, ...] = ()
     run_command: str = ""
     key_features: tuple[str, ...] = ()
-    must_mention: tuple[str, ...] = ()  # verbatim in a good README
+    must_mention: tuple[str, ...] = ()  # must occur verbatim in a good README
     main_file: str = ""  # POSIX path of the most important file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestCase:
-    """A repository to document, with what is known about it."""
+    """A repository to document, and what is known about it."""
 
-    __test__ = False  # otherwise pytest would collect the class because of its name
+    __test__ = False  # pytest would otherwise collect the class because of its name
 
     id: str
     name: str
@@ -63,20 +63,20 @@ class TestCase:
     domain: str = ""
     language: str
     source: str  # as for `workbench.repository.parse_source`, or "" for the folder ``repository/``
-    alternatives: tuple[str, ...] = ()  # sources tried in order when those before cannot be reached
-    sha256: Mapping[str, str] = field(hash=False, default_factory=dict)  # checksums by source text, 64 hex digits each
+    alternatives: tuple[str, ...] = ()  # sources to try in order if ``source`` cannot be reached
+    sha256: Mapping[str, str] = field(hash=False, default_factory=dict)  # checksums (64 hex digits) by source text
     hidden: tuple[str, ...] = ()  # patterns in addition to `workbench.repository.DEFAULT_HIDDEN`
     facts: Facts | None = None
     reference_readme: str | None = None
     license: str | None = None
-    install: tuple[str, ...] = ()  # shell commands, with test dependencies; () = guess
-    test: tuple[str, ...] = ()  # shell commands; () = guess
-    folder: Path  # of the ``case.toml``, or the repository of a case without one
-    agent_description: str  # what an agent sees; it never repeats the purpose
+    install: tuple[str, ...] = ()  # shell commands that also install test dependencies; () to guess
+    test: tuple[str, ...] = ()  # shell commands; () to guess
+    folder: Path  # contains the ``case.toml``, or is the repository of a case without one
+    agent_description: str  # the description shown to agents; it never gives away the purpose
 
     @property
     def repository(self) -> Path:
-        """Only meaningful without a ``source``."""
+        """The case's own repository folder; only meaningful without a ``source``."""
         return self.folder / "repository"
 
 
@@ -95,7 +95,7 @@ def load_toml(file: Path) -> dict[str, object]:
 
 
 class TomlTable:
-    """A TOML table whose keys are checked on construction and whose values are checked when read."""
+    """A TOML table that checks its keys on construction and its values when they are read."""
 
     def __init__(self, values: Mapping[str, object], file: Path, known: Iterable[str], where: str = "") -> None:
         self._values = values
@@ -119,7 +119,7 @@ class TomlTable:
         return problem
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Return a string; without a default it must be present and not blank."""
+        """Return a string; if there is no default, it must be present and not blank."""
         value = self._values.get(key, default)
         if value is None:
             raise BadCase(f"{self.file}: the key '{self._shown(key)}' is missing; it must be a text.")
@@ -170,19 +170,19 @@ _KEYS = (*(field.name for field in fields(TestCase) if field.name != "folder"), 
 _FACT_KEYS = tuple(field.name for field in fields(Facts))
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_-])?")
 _README_LIMIT = 1_000_000
-_RESERVED = frozenset({"all"})  # `workbench run all` runs every case
+_RESERVED = frozenset({"all"})  # reserved because `workbench run all` runs every case
 
 
 def valid_id(text: str) -> bool:
-    """Return whether a text can be a case's id, which is also a folder name and a command-line argument."""
+    """Return whether a text can be a case ID, which is also used as a folder name and a command-line argument."""
     return _ID.fullmatch(text) is not None and text not in _RESERVED
 
 
 def read_case(folder: Path) -> TestCase:
     """Read the case in ``folder``.
 
-    Facts come from the table ``[facts]`` or from ``ground_truth/facts.toml``; the reference README is
-    ``ground_truth/README.md`` unless ``reference_readme`` names another file. ``hide_tests = true`` keeps the tests
+    The facts come from the table ``[facts]`` or from ``ground_truth/facts.toml``. The reference README is
+    ``ground_truth/README.md`` unless ``reference_readme`` names another file. ``hide_tests = true`` hides the tests
     from agents, as AEO-Bench does.
     """
     file = folder / CASE_FILE

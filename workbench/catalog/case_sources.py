@@ -1,4 +1,4 @@
-"""Resolve a case named on the command line: an id, a repository of the catalogue, or any other source."""
+"""Resolve a case named on the command line: an ID, a repository in the catalog, or any other source."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ _NAMES = {
 
 
 def language_of(folder: Path) -> str | None:
-    """Return the language of most files below ``folder``, "" if its suffixes are unknown, None if there is no file.
+    """Return the language of most files below ``folder``, "" if no suffix is recognised, or None if there are no files.
 
-    Hidden folders are left out; of a very large folder the first 20,000 files count. Ties go to Python, then by the
-    alphabet.
+    Hidden folders are ignored. In a very large folder, only the first 20,000 files count. Ties are resolved in favour
+    of Python, then alphabetically.
     """
     names = list(_file_names(folder))
     if not names:
@@ -63,7 +63,7 @@ def language_of(folder: Path) -> str | None:
 
 
 def has_python(folder: Path) -> bool:
-    """Return whether a folder holds a Python file outside of hidden folders; a very large one is assumed to."""
+    """Return whether a folder contains a Python file outside hidden folders; a very large folder is assumed to."""
     names = enumerate(_file_names(folder), 1)
     return any(number >= _MOST_FILES or name.endswith((".py", ".pyi")) for number, name in names)
 
@@ -126,7 +126,7 @@ test = []
 
 
 def case_from_source(source_text: str) -> TestCase:
-    """Return a test case for any source, without writing; a folder with a ``case.toml`` is that case."""
+    """Return a test case for any source without writing anything; a folder with a ``case.toml`` is that case."""
     source = parse_source(source_text)
     folder = Path(source.location) if source.kind == "folder" else Path()
     if source.kind == "folder" and (folder / CASE_FILE).exists():
@@ -144,9 +144,15 @@ def case_from_source(source_text: str) -> TestCase:
 
 
 def add_case(source_text: str, id: str | None = None, folder: Path | None = None) -> Path:
-    """Write a commented ``case.toml`` for a source and return its path; the folder is that of the user's own cases.
+    """Write a commented ``case.toml`` for a source and return its path.
 
-    BadSource, CaseExists (the id is taken), CannotBeCase (of the id or the folder), BadCase: the file cannot be written.
+    ``folder`` defaults to the folder of the user's own cases.
+
+    Raises:
+        BadSource: The source is not valid.
+        CaseExists: The ID is taken.
+        CannotBeCase: The ID or the folder cannot be used for a case.
+        BadCase: The file cannot be written.
     """
     source = parse_source(source_text)
     if source.kind == "folder" and (Path(source.location) / CASE_FILE).exists():
@@ -172,7 +178,7 @@ def add_case(source_text: str, id: str | None = None, folder: Path | None = None
     )
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # "x": if two processes add the same case at once, one of them gets an error.
+        # "x": if two processes add the same case at the same time, one of them gets an error.
         with file.open("x", encoding="utf-8") as out:
             out.write(text)
     except FileExistsError:
@@ -185,7 +191,7 @@ def add_case(source_text: str, id: str | None = None, folder: Path | None = None
 
 
 def require_there(source: Source) -> None:
-    """Refuse a missing or empty local folder or a missing archive; what must be fetched is not checked."""
+    """Reject a missing or empty local folder, or a missing archive; sources that must be fetched are not checked."""
     if source.kind in ("folder", "archive") and not Path(source.location).exists():
         what = "folder" if source.kind == "folder" else "archive"
         raise BadSource(f"The {what} {one_line(source.location, 200)} does not exist; check the path.")
@@ -196,7 +202,7 @@ def require_there(source: Source) -> None:
 
 
 def _language(source: Source) -> str:
-    """Return the language of a folder's code; everything else counts as Python until it is fetched."""
+    """Return the language of a folder's code; any other source counts as Python until it is fetched."""
     return (language_of(Path(source.location)) or "") if source.kind == "folder" else "Python"
 
 
@@ -219,14 +225,17 @@ def _quoted(text: str) -> str:
 
 
 def snapshot_of(case: TestCase, *, progress: Callable[[str], None] | None = None) -> Snapshot:
-    """Fetch a case's repository: its source, or the first of its alternatives that can be reached.
+    """Fetch a case's repository from its source, or from the first of its alternatives that can be reached.
 
-    Whatever was fetched before, even an alternative, is used again: the case's content does not change, and no network
-    is needed. Content with a wrong checksum or unsafe content is refused at once, as an alternative would hide the
-    problem. FetchError: no source could be fetched; the message says what was tried.
+    Anything that was fetched before, even from an alternative, is reused, so the content of the case does not change
+    and no network is needed. Content that is unsafe or has a wrong checksum is rejected immediately, because falling
+    back to an alternative would hide the problem.
+
+    Raises:
+        FetchError: No source could be fetched; the message says which ones were tried.
     """
     if not case.source and not case.alternatives:
-        # Named after its case: paths of this machine must not appear in a session.
+        # Use the case's name as the source, because paths of this machine must not appear in a session.
         return replace(fetch(f"folder:{case.repository}", progress=progress), source=f"case {case.id}")
     sources = [text for text in (case.source, *case.alternatives) if text]
     tried: list[tuple[str, FetchError]] = []
@@ -249,9 +258,9 @@ def snapshot_of(case: TestCase, *, progress: Callable[[str], None] | None = None
 
 
 def current_snapshot(case: TestCase) -> Snapshot | None:
-    """Return the current content of a case's repository if it can change and can be read without the network.
+    """Return the current content of a case's repository if it can change and can be read without the network, or None.
 
-    Folders, archives and local branches are read again; of a remote branch, it is the content fetched before.
+    Folders, archives and local branches are read again. For a remote branch, the content fetched before is returned.
     """
     source = parse_source(case.source) if case.source else None
     if source is None or source.kind in {"folder", "archive"} or source.location.startswith("file://"):
@@ -262,7 +271,7 @@ def current_snapshot(case: TestCase) -> Snapshot | None:
 
 
 def kept_snapshot(case: TestCase, digest: str) -> Snapshot | None:
-    """Return an earlier content of a case's repository, by its digest, if it is still cached."""
+    """Return an earlier content of a case's repository by its digest, or None if it is no longer cached."""
     from workbench.base import paths
     from workbench.repository.store import ResolvedSource, Store
 
@@ -271,10 +280,10 @@ def kept_snapshot(case: TestCase, digest: str) -> Snapshot | None:
 
 
 def content_of(case: TestCase, snapshot: Snapshot | None) -> str:
-    """Return a digest of everything that a trial of a case depends on and that can change under the case's name.
+    """Return a digest of everything that a trial depends on and that can change while the case keeps its name.
 
-    That is the repository (:func:`current_snapshot`; None leaves it out), its hidden paths, the agent's descriptions,
-    and the ground truth. It is "" for a pinned release without ground truth.
+    This covers the repository (:func:`current_snapshot`; None omits it), its hidden paths, the agent's descriptions and
+    the ground truth. The digest is "" for a pinned release without ground truth.
     """
     if snapshot is None and case.facts is None and case.reference_readme is None:
         return ""
@@ -289,9 +298,9 @@ def view_of(case: TestCase, snapshot: Snapshot) -> View:
 
 
 def load_cases() -> tuple[tuple[TestCase, ...], tuple[str, ...]]:
-    """Return all test cases, bundled ones first, sorted by folder, and one sentence for each invalid case.
+    """Return all test cases, bundled ones first and sorted by folder, and one sentence for each invalid case.
 
-    A case of the user's own with the id of a bundled one is reported, not loaded, because ids are unique.
+    A user's case with the ID of a bundled one is reported rather than loaded, because IDs are unique.
     """
     cases: dict[str, TestCase] = {}
     problems: list[str] = []
@@ -308,7 +317,11 @@ def load_cases() -> tuple[tuple[TestCase, ...], tuple[str, ...]]:
 
 
 def find_case(case_id: str) -> TestCase:
-    """Return the case with this id, or raise UnknownCase with similar ids or why the case could not be read."""
+    """Return the case with this ID.
+
+    Raises:
+        UnknownCase: There is no such case; the message lists similar IDs, or says why the case could not be read.
+    """
     cases, problems = load_cases()
     for case in cases:
         if case.id == case_id:
@@ -349,12 +362,13 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[\w.-]+)?")
 
 
 def resolve_case(text: str) -> TestCase:
-    """Return the test case with the id ``text``, or one made from the repository or source that ``text`` names.
+    """Return the test case with the ID ``text``, or one made from the repository or source that ``text`` names.
 
-    Test cases are tried first, then existing folders, then the catalogue (``owner/name`` or ``name``), then sources.
+    Test cases are tried first, then existing folders, then the catalog (``owner/name`` or ``name``), then other
+    sources.
     """
     if text.startswith("/") and Path(text).exists():
-        return case_from_source(text)  # no id has a slash: the list of cases need not be read for it
+        return case_from_source(text)  # IDs contain no slash, so there is no need to read the list of cases
     try:
         return find_case(text)
     except UnknownCase as unknown:
@@ -368,13 +382,13 @@ def resolve_case(text: str) -> TestCase:
 
 
 def check_there(case: TestCase) -> None:
-    """Refuse a case whose local folder or archive does not exist; remote sources are not checked."""
+    """Reject a case if its local folder or archive does not exist; remote sources are not checked."""
     if case.source and not case.alternatives:
         require_there(parse_source(case.source))
 
 
 def check_python(case: TestCase) -> None:
-    """Refuse a missing case, or a folder without a Python file: only Python functions can be regenerated."""
+    """Reject a case that does not exist or has no Python file, because only Python functions can be regenerated."""
     check_there(case)
     source = parse_source(case.source) if case.source else None
     folder = Path(source.location) if source is not None and source.kind == "folder" else None
@@ -385,8 +399,8 @@ def check_python(case: TestCase) -> None:
 
 
 def _of_the_catalogue(text: str, unknown: UnknownCase) -> TestCase | None:
-    """Return the catalogue's repository named ``text``, or None if ``text`` may still be a source."""
-    # Imported here because a run of a test case needs none of the 28 files.
+    """Return the catalog's repository named ``text``, or None if ``text`` may be another kind of source."""
+    # Imported here because running a test case needs none of the 28 files.
     from workbench.catalog.repositories import find_repository, similar_repositories
 
     try:

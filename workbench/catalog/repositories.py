@@ -1,9 +1,9 @@
-"""The 28 repositories of the paper's Table 2: its figures, their sources and how to test them, and records of building them.
+"""The 28 repositories of the paper's Table 2: figures, sources, how to test them, and records of building them.
 
-The paper's counts (Table 2) and pass@k (Tables 1 and 3) are CSV files in ``published/``. Table 2's tasks sum to 3,094, while
-the paper's text says 2,924; the tables are used as printed. Each repository has a TOML file in ``repositories/``. Records,
-which ``workbench catalog check`` writes, have counts and control results of some machine; the user's own in the data folder
-take precedence over bundled ones in ``records/``.
+The paper's counts (Table 2) and pass@k (Tables 1 and 3) are CSV files in ``published/``. The tasks in Table 2 add up to
+3,094, although the paper's text says 2,924; the tables are used as printed. Each repository has a TOML file in
+``repositories/``. Records, which ``workbench catalog check`` writes, contain the counts and control results of one
+machine; the user's own records in the data folder take precedence over the bundled ones in ``records/``.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from workbench.catalog.case_files import BadCase, TestCase, TomlTable, UnknownRe
 
 #: The number of tasks in the paper's text, which differs from the sum of Table 2.
 TASKS_IN_THE_TEXT = 2924
-#: Stars above which the paper calls a repository popular.
+#: The paper calls a repository popular if it has more stars than this.
 POPULAR = 100
-#: What the text says of correlations with pass@k: no lexical metric's is further from 0, CodeBERTScore of code and docs is below.
+#: Bounds stated in the paper's text: absolute correlation of any lexical metric with pass@k, and correlation of pass@k
+#: with the CodeBERTScore between code and documentation.
 MOST_LEXICAL_CORRELATION, CODE_DOC_CORRELATION = 0.2, 0.12
-#: Between these, the text says, lie interquartile ranges over repositories; in fewer than this share of them two columns keep their order.
+#: Figures from the paper's text: bounds of the interquartile ranges over repositories, and an upper bound on the share
+#: of repositories in which two columns keep their order.
 QUARTILES_APART, ORDER_KEPT = (0.15, 0.25), 0.4
 
 _PUBLISHED = Path(__file__).resolve().parent / "published"
@@ -47,7 +49,7 @@ class PublishedCounts:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A published pass@k, from 0 to 1 with two digits; the documenter ``default`` is the original docstrings."""
+    """A published pass@k from 0 to 1, with two digits; documenter ``default`` means the original docstrings."""
 
     documenter: str
     documenter_model: str
@@ -68,7 +70,7 @@ def published_counts() -> Mapping[str, PublishedCounts]:
 
 @functools.cache
 def published_scores(repository: str = "") -> tuple[Score, ...]:
-    """Return the pass@k of one repository (Table 3) or, without a name, the means over all of them (Table 1)."""
+    """Return the pass@k of one repository (Table 3) or, if no name is passed, the means over all of them (Table 1)."""
     if not repository:
         return tuple(
             Score(row["doc_system"], row["doc_model"], column.partition("_")[2], int(column[5]), float(row[column]))
@@ -84,10 +86,10 @@ def published_scores(repository: str = "") -> tuple[Score, ...]:
 
 
 def published_name(source: str) -> str:
-    """Return which of the paper's repositories a source names, "" for none.
+    """Return which of the paper's repositories a source refers to, or "" for none.
 
-    A source names one as ``owner/name``, by an address that ends in it (with ``.git``, with ``@REVISION``), or by its
-    name alone. A folder of that name is a person's own and means none.
+    A source may be ``owner/name``, a URL that ends in it (with ``.git`` or ``@REVISION``), or the name alone. A local
+    folder of that name is the user's own and does not refer to any of them.
     """
     text = source.strip().removesuffix("/")
     text = re.sub(r"(?<=.)@[^/@:]*$", "", text).removesuffix(".git").lower()
@@ -106,9 +108,9 @@ def _rows(name: str) -> list[dict[str, str]]:
 # -- the paper's figures
 
 
-#: The distribution includes tests and yields tasks, and has a record. ``partly``: some tests are quarantined.
+#: The distribution includes tests, yields tasks and has a record. ``partly`` means that some tests are quarantined.
 BUILT = ("builds", "partly")
-#: The test suite runs here, but there is no record of a complete check.
+#: The test suite runs on this machine, but there is no record of a complete check.
 NOT_CHECKED = "not checked"
 STATUSES = (
     *BUILT,
@@ -127,7 +129,7 @@ _KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """Unusable tests, as node ids or patterns of them with ``*``, and the reason."""
+    """Unusable tests, as node IDs or patterns with ``*``, and the reason."""
 
     tests: tuple[str, ...]
     why: str
@@ -142,11 +144,11 @@ class PaperRepository:
 
     repository: str
     license: str
-    distribution: str  # the one that was tried, ``NAME==VERSION``
-    sha256: str  # of the distribution
-    revision: str  # git tag or commit, "" for the default branch (the paper states none)
-    install: tuple[str, ...]  # as in a ``case.toml``, () = what the project declares
-    test: tuple[str, ...]  # as ``install``
+    distribution: str  # the distribution that was tried, as ``NAME==VERSION``
+    sha256: str  # checksum of the distribution
+    revision: str  # git tag or commit, or "" for the default branch (the paper states none)
+    install: tuple[str, ...]  # as in a ``case.toml``; () for what the project declares
+    test: tuple[str, ...]  # as for ``install``
     status: str  # one of :data:`STATUSES`
     tried: str  # what was tried and the result, in one or two sentences
     quarantined: tuple[Quarantined, ...]
@@ -154,7 +156,7 @@ class PaperRepository:
 
     @property
     def name(self) -> str:
-        """The part after the owner, which is unique among the 28."""
+        """Return the part after the owner, which is unique among the 28."""
         return self.repository.partition("/")[2]
 
     @property
@@ -171,7 +173,7 @@ class PaperRepository:
 
     @property
     def source(self) -> str:
-        """The pinned distribution if its test suite runs, else the git repository."""
+        """Return the pinned distribution if its test suite runs, or else the git repository."""
         return self.distribution if self.usable else self.git
 
     def case(self) -> TestCase:
@@ -197,7 +199,11 @@ def load_repositories() -> tuple[PaperRepository, ...]:
 
 
 def find_repository(text: str) -> PaperRepository:
-    """Return the repository ``owner/name``, ``name`` or URL, ignoring case. Raises UnknownRepository."""
+    """Return the repository ``owner/name``, ``name`` or URL, ignoring case.
+
+    Raises:
+        UnknownRepository: There is no such repository in the catalog.
+    """
     wanted = re.sub(r"^(?:git\+)?https?://github\.com/|\.git$|/$", "", text.strip()).casefold()
     entries = load_repositories()
     for entry in entries:
@@ -262,24 +268,24 @@ _BUNDLED = Path(__file__).resolve().parent / "records"
 
 @dataclass(frozen=True, slots=True)
 class BuildRecord:
-    """The result of building a repository's tasks and testing the controls on each of them."""
+    """The result of building a repository's tasks and running the controls on each of them."""
 
     repository: str
     source: str
     snapshot: str
     functions: int
-    other_functions: int  # in tests, documentation, ``setup.py``
+    other_functions: int  # functions in tests, documentation and ``setup.py``
     traced: int  # functions that a stable test executes
-    in_time: int  # of those, by tests within the time limit
-    tasks: int  # of those, tests pass with the original body and fail with a stub
+    in_time: int  # those of them executed by tests within the time limit
+    tasks: int  # those of them for which tests pass with the original body and fail with a stub
     dropped: Mapping[str, int]
-    stable: int  # tests that passed in every run of the suite
-    unstable: Mapping[str, str]  # passed in some runs, with their outcomes
-    failing: Mapping[str, str]  # tests that never passed or hang, files that cannot be imported, with the reason
-    skipped: Mapping[str, str]  # skipped or expected to fail, with the reason
+    stable: int  # number of tests that passed in every run of the suite
+    unstable: Mapping[str, str]  # tests that passed in only some runs, with their outcomes
+    failing: Mapping[str, str]  # tests that never passed or hang, and files that cannot be imported, with the reason
+    skipped: Mapping[str, str]  # tests that are skipped or expected to fail, with the reason
     reference: int  # tasks that pass with the original body; should equal ``tasks``
     stub: int  # tasks that pass with a stub; should be 0
-    seconds: Mapping[str, float]  # wall-clock of ``tasks`` (without the environment) and ``controls``
+    seconds: Mapping[str, float]  # wall-clock time of ``tasks`` (without the environment) and ``controls``
     date: str
     python: str
     sandbox: str

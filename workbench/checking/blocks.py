@@ -1,4 +1,4 @@
-"""The blocks of a page by kind, and the base class of what looks up the claims of a page."""
+"""Classify the blocks of a page, and provide the base class for looking up a page's claims."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OUTPUT = {"text", "txt", "output", "plain", "plaintext", "none", "log", "out", 
 
 
 def kind_of(code: Code, own_modules: Set[str] = frozenset(), own_commands: Set[str] = frozenset()) -> Kind:
-    """The kind of a block by its language and its lines."""
+    """Classify a block by its language and its lines."""
     if code.inline:
         return "command"
     language, lines = code.language, [line for line in code.code.splitlines() if line.strip()]
@@ -29,7 +29,7 @@ def kind_of(code: Code, own_modules: Set[str] = frozenset(), own_commands: Set[s
     if language in _CONFIGURATION:
         return "configuration"
     if any(re.match(r"\s*>>> ", line) for line in lines) and (language in PYTHON or not language):
-        # Where code without a prompt comes first, prompts mark what it prints.
+        # If the block starts with code that has no prompt, lines with prompts show what that code prints.
         first = next((line.lstrip() for line in lines if not line.lstrip().startswith("#")), "")
         return "doctest" if first.startswith(">>>") else "output"
     if language in PYTHON - DOCTEST:
@@ -64,7 +64,10 @@ def _imports_own(text: str, own_modules: Set[str]) -> bool:
 
 
 def shell_lines(page: Page, project: ProjectIndex, own: Set[str] | None = None) -> Iterator[tuple[int, str]]:
-    """Shell commands of a page with their lines; ``own`` are the project's commands, by default its declared scripts."""
+    """Yield the shell commands of a page with their line numbers.
+
+    ``own`` holds the project's commands and defaults to its declared scripts.
+    """
     for code in page.codes:
         kind = kind_of(code, project.modules, set(project.declared.scripts) if own is None else own)
         if not code.skip and kind in ("install", "shell", "session"):
@@ -73,7 +76,7 @@ def shell_lines(page: Page, project: ProjectIndex, own: Set[str] | None = None) 
 
 
 class Lookup:
-    """Yields the claims of one page of some kinds, looked up in a project."""
+    """Base class of the lookups: each one yields certain kinds of claims from one page, checked against a project."""
 
     def __init__(self, page: Page, project: ProjectIndex) -> None:
         self.page, self.project = page, project

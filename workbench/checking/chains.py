@@ -1,8 +1,8 @@
 """Chains of steps that may run apart from the rest of the page, each in its own sandbox.
 
-A chain is a set of steps that must run together and in order: snippets with whatever binds the names they use, or one shell
-command. This module proposes what static analysis does not rule out; :mod:`.executing` and ``runner/page_runner.py`` observe
-whether a chain really depended on nothing and left nothing behind.
+A chain is a set of steps that must run together and in order: snippets together with the code that binds the names they
+use, or a single shell command. This module proposes chains that static analysis does not rule out; :mod:`.executing`
+and ``runner/page_runner.py`` observe whether a chain really depended on nothing and left nothing behind.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from workbench.checking.steps import PagePlan, PlannedStep
 from workbench.claims.python import python_of
 from workbench.claims.shell import simple_commands
 
-#: Functions, modules and words (also in strings) that reach names in a way that static analysis does not see.
+#: Functions, modules and words (also in strings) that can access names in ways that static analysis does not see.
 _NAMED = "globals locals vars dir help exec eval compile __import__ setattr delattr __builtins__ get_ipython"
 _FUNCTIONS = frozenset(_NAMED.split())
 _IMPORTED = "importlib inspect pickle shelve multiprocessing doctest unittest timeit runpy gc ctypes builtins imp code"
@@ -29,8 +29,8 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 class SnippetNames:
     """Names that a snippet binds and needs.
 
-    ``binds`` leaves out what any snippet can import again; ``repeated`` holds the source of these imports. ``open`` means
-    that it may use or bind unknown names.
+    ``binds`` excludes names that any snippet can import again; ``repeated`` holds the source of those imports. ``open``
+    means that the snippet may use or bind names that cannot be determined.
     """
 
     binds: frozenset[str] = frozenset()
@@ -56,7 +56,7 @@ def _names(step: PlannedStep) -> SnippetNames:
     needs: set[str] = set()
     _follow(tree.body, set(), needs)
     binds = {name for node in tree.body if node not in repeated for name in _bound(node)}
-    # A session binds ``_`` to its last value.
+    # A doctest session binds ``_`` to the value of its last expression.
     binds |= {"_"} if step.kind == "doctest" else set()
     return SnippetNames(
         frozenset(binds), frozenset(imports), frozenset(needs), tuple(ast.unparse(one) for one in repeated)
@@ -74,7 +74,7 @@ def _modules(tree: ast.AST) -> set[str]:
 
 
 def _reaches_out(node: ast.AST, own: set[str]) -> bool:
-    """Whether it sets something on an object from elsewhere: ``lib.option = 3`` outlives the snippet."""
+    """Whether a node sets an attribute or item of an object from elsewhere: ``lib.option = 3`` outlives the snippet."""
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         root: ast.AST = node
         while isinstance(root, ast.Attribute | ast.Subscript | ast.Call):
@@ -113,12 +113,12 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _follow(statements: Sequence[ast.stmt], bound: set[str], needs: set[str]) -> None:
-    """Add unbound names that statements need to ``needs``, and names that they surely bind to ``bound``."""
+    """Add unbound names that the statements need to ``needs``, and names that they certainly bind to ``bound``."""
     for one in statements:
         if isinstance(one, ast.Import | ast.ImportFrom):
             bound |= set(_imported([one]))
         elif isinstance(one, _DEFINITIONS):
-            # A function may be called at once, so its body needs its names now.
+            # A function may be called right away, so the names in its body are needed now.
             needs |= _used(one, frozenset()) - bound - {one.name}
             bound.add(one.name)
         elif isinstance(one, ast.For | ast.AsyncFor):
@@ -144,7 +144,7 @@ def _follow(statements: Sequence[ast.stmt], bound: set[str], needs: set[str]) ->
             needs |= _used(one, frozenset()) - bound
             bound |= _stored(one.target) if one.value is not None else set()
         else:
-            # Other statements bind nothing for sure: try, match, del, an augmented assignment.
+            # Other statements (try, match, del, augmented assignment) are not certain to bind anything.
             needs |= (_used(one, frozenset()) | _handled(one)) - bound
 
 
@@ -191,7 +191,7 @@ _WRITES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Steps that run together; ``imports`` are the places of earlier snippets whose imports must have succeeded."""
+    """Steps that run together; the imports of the earlier snippets at the indices ``imports`` must have succeeded."""
 
     steps: tuple[int, ...]
     imports: tuple[int, ...] = ()
@@ -213,7 +213,7 @@ def chains_of(plan: PagePlan) -> tuple[Chain, ...]:
                 break
             if names.open or others.open or others.binds & names.needs:
                 _join(members, before, at)
-            # A repeated import would rebind a name of the other snippet.
+            # Repeating the import would rebind a name of the other snippet.
             if others.binds & names.imports or others.imports & names.binds:
                 _join(members, before, at)
             if others.imports & names.needs:
@@ -245,7 +245,7 @@ def _changes(step: PlannedStep) -> bool:
 
 
 def typed(code: str) -> str:
-    """Only the input lines of a Python session; other snippets as they are."""
+    """Return only the input lines of a Python session; return any other snippet unchanged."""
     lines = [line.lstrip() for line in code.splitlines()]
     if not any(line.startswith((">>> ", "... ")) for line in lines):
         return code

@@ -1,4 +1,4 @@
-"""Compare printed output with the output that a page claims; differences between machines do not count."""
+"""Compare printed output with the output that a page claims, ignoring differences between machines."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ _FORGIVEN = (
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,_]*(?:\.\d+)*(?:[eE][-+]?\d+)?")
 _FLOAT = re.compile(r"[-+]?\d+\.\d+(?:[eE][-+]?\d+)?")
 _LEFT_OUT = re.compile(r"\.{3}|…|\[(?:\.\.\.|…|snip)\]")
-_COMMENT = re.compile(r"(?:[ \t]+|^)#[ \t].*$", re.M)  # a remark after the output
-_REMARK = re.compile(r"^[ \t]*(?:#|//)[ \t].*$\n?", re.M)  # a line with nothing but a remark
+_COMMENT = re.compile(r"(?:[ \t]+|^)#[ \t].*$", re.M)  # a comment after the output
+_REMARK = re.compile(r"^[ \t]*(?:#|//)[ \t].*$\n?", re.M)  # a line that contains only a comment
 _CLASS = re.compile(r"<class '([\w.]+)'>")
 _MAIN = re.compile(r"\b__main__\.")
 _BRACES = re.compile(r"\{([^{}:]*)\}")
 _MOST = 20_000
-#: Maximum number of lines of a difference, and of characters in each.
+#: Maximum number of lines in a reported diff, and of characters per line.
 _MOST_LINES, _WIDEST = 20, 200
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
-#: A ruler or a table border, whose length depends on the terminal.
+#: A ruler or a table border; its length depends on the terminal.
 _RULER = re.compile(r"^[ \t]*[|+=_-]{3,}[ \t]*$|[\u2500-\u257f]{2,}", re.M)
-#: Maximum distance from now of a value that depends on the clock: yesterday, next month, in a year.
+#: How far a time-dependent value may be from the current time, in days and in minutes.
 _DAYS, _MINUTES = 400, 10
 
 
 def shell_difference(claimed: str, stdout: str, stderr: str = "") -> tuple[str, ...]:
-    """Diff lines between claimed and real output of a command; empty where they agree.
+    """Return diff lines between the claimed and the real output of a command, or an empty tuple if they agree.
 
-    Numbers, times, addresses, paths, white space and line order may differ, an ellipsis stands for anything, and a page may
-    show only some lines and add remarks.
+    Numbers, times, addresses, paths, whitespace and line order may differ. An ellipsis matches anything, and the page
+    may show only some of the lines and add comments.
     """
     want = _lines(claimed)
     for real in (stdout, stderr, f"{stdout}\n{stderr}", f"{stderr}\n{stdout}"):
@@ -73,15 +73,15 @@ def shell_difference(claimed: str, stdout: str, stderr: str = "") -> tuple[str, 
 
 
 def doctest_difference(want: str, got: str) -> tuple[str, ...]:
-    """Diff lines for a doctest example; empty where it agrees.
+    """Return diff lines for a doctest example, or an empty tuple if it agrees.
 
-    Values compare by type and every digit, except for the order of mappings and sets and the last digits of a fraction. In
-    text, white space and rulers may differ, and so may what depends on machine and time.
+    Values are compared by type and to every digit, except for the order of mappings and sets and the last digits of a
+    float. In text, whitespace, rulers and anything that depends on the machine or the time may differ.
     """
     if not want.strip() and got.strip() and got.strip() != "None":
-        return ()  # a page may leave out what an expression shows
+        return ()  # a page may omit the value of an expression
     if want.strip() == "None" and not got.strip():
-        return ()  # a session shows nothing for None
+        return ()  # an interactive session prints nothing for None
     claimed, real = (_in_short(clean(text)[:_MOST].replace("<BLANKLINE>", "")) for text in (want, got))
     real = _as_the_page(claimed, real)
     wanted, shown = _values(claimed), _values(real)
@@ -93,9 +93,9 @@ def doctest_difference(want: str, got: str) -> tuple[str, ...]:
 
 
 def random_alone(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two diffs show an output that differs from the page only where it differs between runs."""
+    """Whether two diffs show output that differs from the page only in places that also vary from run to run."""
     if any(len(diff) >= _MOST_LINES or any(len(line) >= _WIDEST for line in diff) for diff in (one, other)):
-        return False  # it may be truncated
+        return False  # the diff may be truncated
     (claimed, real), (again, later) = _sides(one), _sides(other)
     words = [re.split(r"(\W+)", text) for text in (claimed, real, later)]
     if claimed != again or len({len(each) for each in words}) != 1:
@@ -108,7 +108,7 @@ def random_alone(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def may_be_random(diff: Sequence[str]) -> bool:
-    """Whether an output differs from the page only in words of the same shape, as random values do."""
+    """Whether the output differs from the page only in words of the same shape, as random values do."""
     stated, here = (re.split(r"(\W+)", text) for text in _sides(diff))
     return len(stated) == len(here) and all(
         one == other or _of_one_shape(one, other) for one, other in zip(stated, here, strict=True)
@@ -133,11 +133,11 @@ def difference(claimed: str, real: str) -> tuple[str, ...]:
 
 
 def of_one_kind(claimed: str, real: str) -> bool:
-    """Whether one output may stand for the other: values of one type, or texts with half of their characters in common."""
+    """Whether one output can represent the other: values of one type, or texts that share half of their characters."""
     if not claimed.strip() or not real.strip():
         return False
     try:
-        # The page may truncate a number or text.
+        # The page may truncate a number or a text.
         one, other = python_syntax.literal(_LEFT_OUT.sub("", claimed).strip()), python_syntax.literal(real.strip())
     except (*python_syntax.UNREADABLE, TypeError):
         words = alike(claimed, real)
@@ -156,7 +156,10 @@ def is_value(text: str) -> bool:
 
 
 def of_the_machine(claimed: str, real: str) -> str:
-    """First word of the real output, absent from the page, that names the machine or its system; "" if none."""
+    """Return the first word of the real output that identifies the machine or its system, or "".
+
+    Words that are in the claimed output do not count.
+    """
     there, other = (set(re.findall(r"[\w.-]{4,}", text.lower())) for text in (real, claimed))
     return min((there - other) & _machine(), default="")
 
@@ -201,7 +204,7 @@ def _agree(want: Sequence[str], real: Sequence[str]) -> bool:
 
 
 def _in_short(text: str) -> str:
-    """Abbreviate classes as pages do, ``<class '__main__.A'>`` to ``A``, and drop addresses."""
+    """Shorten classes as pages do, from ``<class '__main__.A'>`` to ``A``, and remove addresses."""
     return without_addresses(_MAIN.sub("", _CLASS.sub(r"\1", text)))
 
 
@@ -213,7 +216,7 @@ def without_addresses(text: str) -> str:
 
 
 def _values(text: str) -> list[object] | None:
-    """Normalised values that a text shows, comparable by equality; None for other text."""
+    """Return the values that a text shows, normalised for comparison with ``==``, or None if it shows anything else."""
     tree = python_of(text.strip())
     if tree is None or not tree.body or not all(isinstance(one, ast.Expr) for one in tree.body):
         return None
@@ -224,7 +227,7 @@ def _values(text: str) -> list[object] | None:
 
 
 def _form(node: object) -> object:
-    """Syntax tree as nested tuples: types count, the order in mappings and sets does not."""
+    """Convert a syntax tree to nested tuples that distinguish types but ignore the order of mappings and sets."""
     if isinstance(node, ast.Constant):
         return type(node.value).__name__, node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
@@ -236,7 +239,7 @@ def _form(node: object) -> object:
     if isinstance(node, ast.Set):
         return "Set", tuple(sorted((_form(one) for one in node.elts), key=repr))
     if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords and (pairs := _pairs(node.args[0])):
-        # ``OrderedDict([('a', 1)])`` is ``OrderedDict({'a': 1})`` from Python 3.12 on.
+        # Python 3.12 changed ``OrderedDict([('a', 1)])`` to ``OrderedDict({'a': 1})``.
         return "Call", _form(node.func), (("Dict", tuple(sorted(pairs, key=repr))),), ()
     if isinstance(node, ast.AST):
         fields = (value for name, value in ast.iter_fields(node) if name not in ("ctx", "kind"))
@@ -292,7 +295,7 @@ def _fits(claimed: str, got: str) -> bool:
     at = 0
     for number, piece in enumerate(pieces):
         begins = r"(?<![\w.-])" if number == 0 and piece[:1].isalnum() else ""
-        # A fraction may have more digits than a page shows.
+        # A float may have more digits than the page shows.
         whole = number == len(pieces) - 1 and piece[-1:].isalnum() and not re.search(r"\d\.\d+$", piece)
         found = re.compile(begins + re.escape(piece) + (r"(?!\w)" if whole else "")).search(got, at)
         if found is None:
@@ -318,7 +321,7 @@ def _same_but_fractions(want: str, real: str) -> bool:
 
 
 def _as_the_page(claimed: str, real: str) -> str:
-    """Replace this machine's folders and times close to now by the page's words."""
+    """Replace this machine's folders and times close to now with the page's wording."""
     for pattern, unstable in _UNSTABLE:
         wanted = [found[0] for found in pattern.finditer(claimed)]
         shown = [found[0] for found in pattern.finditer(real)]
@@ -347,7 +350,7 @@ def _is_of_the_check(path: str) -> bool:
 
 _NAMES_OF_DAYS = "|".join([*calendar.day_name, *calendar.day_abbr])
 _NAMES_OF_MONTHS = "|".join([*calendar.month_name[1:], *calendar.month_abbr[1:]])
-#: Values that may differ from day to day or between machines, and the test for such a value.
+#: Patterns for values that may vary by day or machine, each with a test that accepts or rejects a match.
 _UNSTABLE: tuple[tuple[re.Pattern[str], Callable[[str], bool]], ...] = (
     (re.compile(r"\b\d{4}(-|/|, )\d{1,2}\1\d{1,2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})?)?"), _is_about_now),
     (re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?\b"), _is_about_now),

@@ -1,8 +1,8 @@
-"""The environment that a page's commands run in: the project from its own tree, and what its pages install.
+"""The environment in which a page's commands run: the project installed from its own tree, and what its pages install.
 
-Dependencies are wheels from the registry, so none of their code runs outside a sandbox. The project is built and installed
-in a sandbox without network. Environments are cached by the tree (without its pages), its declarations and the Python
-version.
+Dependencies are installed as wheels from the registry, so none of their code runs outside a sandbox. The project is
+built and installed in a sandbox without network access. Environments are cached by the tree (without its pages), its
+declarations and the Python version.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ async def run_in_sandbox(
     mounts: Sequence[Path] = (),
     variables: Mapping[str, str] | None = None,
 ) -> Ended:
-    """Run a command in bubblewrap; paths are as they are inside.
+    """Run a command in bubblewrap. Paths in the command are those inside the sandbox.
 
-    It can write only to ``folder``, mounted as ``inside``, and read ``mounts`` at their own paths. ``cwd`` defaults to
-    ``inside``.
+    The command can write only to ``folder``, mounted as ``inside``, and can read ``mounts`` at their own paths. ``cwd``
+    defaults to ``inside``.
     """
     require_isolation()
     usual = {
@@ -84,20 +84,21 @@ async def run_in_sandbox(
     return await program.run_confined(work, limits, stop=asyncio.Event())
 
 
-#: Incremented whenever environments are built differently.
+#: Increment this whenever the way environments are built changes.
 _FORMAT = 8
 _SECONDS = 600.0
 _PAGES = (".md", ".markdown", ".rst")
-#: The installer's message for a distribution that is not in the registry, and how long that answer is cached.
+#: The installer's message for a distribution that is not in the registry, and how long to cache that answer.
 _ABSENT = re.compile(r"(\S+) was not found in the package registry")
 _ABSENT_SECONDS = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class CheckEnvironment:
-    """A ready environment. Distribution names are normalised as in PEP 503; ``commands`` are the project's own.
+    """An environment that is ready for use.
 
-    ``absent`` are names that pages install and the registry does not have.
+    Distribution names are normalised as in PEP 503; ``commands`` are the project's own. ``absent`` holds names that
+    pages install but the registry does not have.
     """
 
     folder: Path
@@ -119,10 +120,12 @@ async def environment_for(
     others: Sequence[str] = (),
     on_progress: Callable[[str], None] = lambda line: None,
 ) -> CheckEnvironment:
-    """Build the environment of a project, or take it from the cache; ``extras`` and ``others`` are what its pages install.
+    """Build the environment of a project, or load it from the cache.
+
+    ``extras`` and ``others`` are what its pages install.
 
     Raises:
-        EnvironmentFailed: It cannot be installed here.
+        EnvironmentFailed: The project cannot be installed on this machine.
     """
     requirements = list(declared.requirements)
     of_extras = [one for extra in extras for one in declared.extras.get(extra, ())]
@@ -151,7 +154,7 @@ async def environment_for(
 
 
 def content_digest(root: Path) -> str:
-    """Digest of every file of a tree except its pages."""
+    """Return a digest of every file in a tree except its pages."""
     digest = hashlib.sha256()
     for path in tree_files(root):
         if path.suffix.lower() not in _PAGES:
@@ -161,7 +164,7 @@ def content_digest(root: Path) -> str:
 
 
 def copy_tree(root: Path, target: Path) -> None:
-    """Copy a tree without version control and environments; links become what they point to."""
+    """Copy a tree without version control data and virtual environments, replacing links with their targets."""
     for path in tree_files(root):
         place = target / path.relative_to(root)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -178,7 +181,7 @@ async def _made(
     build: Sequence[str],
     on_progress: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Make an environment; groups of ``wanted`` requirements that cannot be installed are left out."""
+    """Create an environment, leaving out any group of ``wanted`` requirements that cannot be installed."""
     await asyncio.to_thread(shutil.rmtree, folder, True)
     await asyncio.to_thread(folder.mkdir)
     venv, python = folder / "venv", folder / "venv" / "bin" / "python"
@@ -225,7 +228,7 @@ async def _made(
         seconds=_SECONDS,
         variables={
             "PYTHONPATH": str(folder / "build"),
-            # .git is gone; setuptools-scm and friends need a version.
+            # The copy has no .git, so setuptools-scm and similar tools must be told the version.
             "SETUPTOOLS_SCM_PRETEND_VERSION": declared.version if declared.version != "0" else "0.0",
         },
     )
@@ -260,7 +263,7 @@ def _contents(venv: Path, declared: Declarations) -> dict[str, Any]:
 
 
 def _require_plain(requirements: Sequence[str]) -> None:
-    """Refuse requirements that are options, folders or addresses."""
+    """Reject requirements that are options, folders or URLs."""
     for line in requirements:
         try:
             problem = Requirement(line).url is not None
@@ -291,7 +294,7 @@ def _complete(folder: Path) -> Mapping[str, Any] | None:
     record = completed(folder)
     if record is None or not record.get("absent"):
         return record
-    # A missing distribution may have been published since.
+    # A distribution that was missing may have been published since.
     age = time.time() - (folder / "complete.json").stat().st_mtime
     return record if age <= _ABSENT_SECONDS else None
 
@@ -301,7 +304,7 @@ _MOST_COMMANDS, _HELP_SECONDS = 8, 10.0
 
 
 async def help_texts(environment: CheckEnvironment) -> dict[str, str]:
-    """Help of each project command and its subcommands; "" where one has none."""
+    """Return the help of each project command and its subcommands, or "" for those without help."""
     commands = sorted(environment.commands)[:_MOST_COMMANDS]
     if not commands:
         return {}
@@ -310,7 +313,7 @@ async def help_texts(environment: CheckEnvironment) -> dict[str, str]:
         try:
             return {str(name): str(text) for name, text in json.loads(cache_file.read_text()).items()}
         except (OSError, ValueError, AttributeError):
-            pass  # created again
+            pass  # another process has already created it
     place = paths.cache_dir().absolute() / "checked"
     with tempfile.TemporaryDirectory(prefix=".help-", dir=place) as name:
         folder = Path(name)
@@ -324,14 +327,14 @@ async def help_texts(environment: CheckEnvironment) -> dict[str, str]:
             python=environment.python,
             mounts=(environment.folder, RUNNER),
             seconds=_HELP_SECONDS * 12,
-            # Help in a narrow table truncates long options.
+            # In a narrow terminal, help tables truncate long options.
             variables={"COLUMNS": "300", "TERMINAL_WIDTH": "300"},
         )
         try:
             found = {str(key): str(text) for key, text in json.loads((folder / "help.json").read_text()).items()}
         except (OSError, ValueError, AttributeError):
-            return {}  # not cached: it may have been an accident
-    # A command whose help lists no options is still a command.
+            return {}  # not cached: the failure may be temporary
+    # A command is listed even if its help shows no options.
     helping = {name: text if re.search(r"\s--?\w", text) else "" for name, text in found.items()}
     found = {name: text for name, text in helping.items() if text or " " not in name}
     cache_file.write_text(json.dumps(found))

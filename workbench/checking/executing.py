@@ -1,8 +1,8 @@
-"""Run the steps of a page in order in one sandbox, and independent chains in others meanwhile.
+"""Run the steps of a page in order in one sandbox while other sandboxes run independent chains.
 
-After a moment, other sandboxes run chains, the last of the page first. When the page reaches a chain whose steps all
-worked there and left nothing behind, and no earlier step left anything behind, it reuses those results. Otherwise it runs
-the chain in place.
+After a short delay, the other sandboxes start running chains, beginning with the last one on the page. When the page
+reaches a chain, its results are reused if all its steps worked and left nothing behind, and no earlier step on the page
+left anything behind. If not, the chain is run in place.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from workbench.sandbox import NoIsolation
 from workbench.sandbox.program import Ended
 
 _LOOK_SECONDS = 0.25
-#: Polling interval of the sandboxes, and the time after which further ones start.
+#: Polling interval of the sandboxes, and the delay before more of them start, in seconds.
 _REPORT_SECONDS, _WAIT_SECONDS = 0.02, 0.25
-#: Maximum number of sandboxes beside the page's own.
+#: Maximum number of sandboxes in addition to the page's own.
 _MOST_APART = 3
-#: A larger tree is not scanned after each step, so its page runs in order only.
+#: Trees with more files than this are not scanned after each step, so their pages only run in order.
 _MOST_FILES = 5_000
 
 Results = Mapping[int, Mapping[str, Any]]
@@ -46,12 +46,13 @@ class NotSandboxed(WorkbenchError):
 
 @dataclass(slots=True)
 class Execution:
-    """A run of a page, and the chains that run apart.
+    """A run of a page, and of the chains that run apart from it.
 
-    ``seconds`` limits a step; ``room`` holds places for further sandboxes, None to run in order only; ``worked`` judges the
-    results of a chain; ``report`` is called with results a few times a second. ``waiting`` are unfinished chains, ``settled``
-    those that worked; ``passed`` is the last step that ended on the page; ``over`` means that something was left behind, so
-    that no result can be reused any more; ``file`` lists the chains that the page may skip.
+    ``seconds`` limits each step. ``room`` limits the number of further sandboxes, or is None to run in order only.
+    ``worked`` judges the results of a chain. ``report`` is called with results a few times a second. ``waiting`` holds
+    unfinished chains and ``settled`` those that worked. ``passed`` is the last step that ended on the page. ``over``
+    means that something was left behind, so no more results can be reused. ``file`` lists the chains that the page may
+    skip.
     """
 
     page: Page
@@ -72,7 +73,7 @@ class Execution:
     results: dict[int, Mapping[str, Any]] = field(default_factory=dict)
 
     async def run(self) -> tuple[dict[int, Mapping[str, Any]], bool]:
-        """Run the page; return how each step ended, and whether any ran apart."""
+        """Run the page; return how each step ended, and whether any step ran apart from the page."""
         alone = self.room is None or len(self.project.files) > _MOST_FILES
         chains = () if alone else chains_of(self.plan)
         if sum(len(chain.steps) for chain in chains) < 2:
@@ -123,7 +124,7 @@ class Execution:
         return next((step for step in self.steps if step > self.passed), self.passed)
 
     def left(self, share: tuple[int, int]) -> list[Chain]:
-        """Chains that the page has not reached, the last first; ``share`` is (part, parts)."""
+        """Return the chains that the page has not reached, starting with the last; ``share`` is (part, parts)."""
         which, of = share
         return [chain for chain in reversed(self.waiting) if chain.steps[0] > self.at and chain.steps[0] % of == which]
 
@@ -183,7 +184,7 @@ class Execution:
                 with contextlib.suppress(OSError, NoIsolation):
                     await self._one_apart(chains)
                 if chains[0] in self.waiting:
-                    return  # it could not be started, or the page has reached it
+                    return  # the sandbox could not be started, or the page has reached the chain
 
     async def _one_apart(self, chains: Sequence[Chain]) -> None:
         with _folder() as folder:
@@ -244,7 +245,7 @@ async def _prepare(folder: Path, project: ProjectIndex, request: Any) -> None:
     try:
         await asyncio.shield(copying)
     finally:
-        await copying  # the thread survives a cancellation and would write into a deleted folder
+        await copying  # the thread survives a cancellation and would write to a deleted folder
     (folder / "repo").mkdir(exist_ok=True)
     (folder / "steps.json").write_text(json.dumps(request))
 
@@ -258,7 +259,7 @@ def _write(path: Path, value: Any) -> None:
 def _results(path: Path) -> dict[int, Mapping[str, Any]]:
     found: dict[int, Mapping[str, Any]] = {}
     try:
-        # Code in the sandbox may write here too; lines that are no results are ignored.
+        # Code in the sandbox can write to this file too, so ignore lines that are not results.
         for line in path.read_text("utf-8", "replace").splitlines():
             result = json.loads(line)
             found.setdefault(int(result["id"]), result)

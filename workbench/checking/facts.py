@@ -1,4 +1,4 @@
-"""Claims about the project's files, version, licence, Python version, environment variables and addresses."""
+"""Claims about the project's files, version, licence, required Python version, environment variables and URLs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FORMERLY = re.compile(
     r"only|available|added|since|was|were|branch(?:es)?|series|new in|tested|support(?:s|ed)? (?:was|for (?:python|\d))|if you|for python|on python|recommended)\b",
     re.I,
 )
-#: Words of a line about the oldest Python, or a short line: a heading, a list entry, a badge.
+#: Matches a line about the oldest supported Python, or a short line such as a heading, a list entry or a badge.
 _NEEDS = re.compile(
     r"\b(?:requires?|required|needs?|needed|support(?:s|ed)?|works? (?:with|on)|runs? on|minimum|prerequisite|dependenc(?:y|ies)|depends?)\b|^.{0,40}$",
     re.I,
@@ -45,7 +45,8 @@ _EMPTY_PREFIX = re.compile(
 )
 
 
-#: Python with its version, in any markup: ``**Python** 3.9``, ``Python: 3.9``, ``Python (3.9``, ``python_requires = ">=3.9``.
+#: Python before a version, in any markup, such as ``**Python** 3.9``, ``Python: 3.9``, ``Python (3.9``,
+#: ``python_requires = ">=3.9``.
 _PYTHON = r"\b(?:c?python|py(?=\d))(?:[\s*_`:(=\"'v-]|\bversions?\b|requires\b)*"
 _NUMBER = r"(?P<v>\d\.\d{1,2})\b(?!\.\d)"
 _AT_LEAST = tuple(
@@ -61,7 +62,10 @@ _AT_LEAST = tuple(
 
 
 def _python_bound(row: str) -> tuple[str, tuple[int, ...]] | None:
-    """The oldest Python that a line states, as written and as numbers; None for no or several versions."""
+    """Return the oldest Python that a line states, as written and as numbers.
+
+    Return None unless the line states exactly one version.
+    """
     found = {match["v"]: match[0] for pattern in _AT_LEAST for match in pattern.finditer(row)}
     if len(found) != 1 or len(set(re.findall(r"(?<![\d.])[23]\.\d{1,2}\b", row))) != 1:
         return None
@@ -70,7 +74,7 @@ def _python_bound(row: str) -> tuple[str, tuple[int, ...]] | None:
 
 
 class FactClaims(Lookup):
-    """Claims of one page about facts of the project."""
+    """Claims on one page about facts of the project."""
 
     def all(self) -> Iterator[CheckedClaim]:
         yield from self._variables()
@@ -226,7 +230,7 @@ class FactClaims(Lookup):
             yield self.unknown(line, "python", text, f"the project requires Python {shown}")
 
     def _says_oldest(self, real: tuple[int, ...]) -> bool:
-        """Whether the page states the project's real bound elsewhere: then other versions are about something else."""
+        """Whether the page states the real minimum version elsewhere, so other versions must mean something else."""
         return any(
             (bound := _python_bound(part)) is not None and bound[1] == real
             for _, written in self.page.prose
@@ -277,7 +281,7 @@ class FactClaims(Lookup):
             yield self.untrue(line, "licence", name, f"the project is under {next(iter(real))}", next(iter(real)))
 
     def _licenses_itself(self, written: str) -> bool:
-        """Whether the sentence is about the project: "the original tests are licensed under" is not."""
+        """Whether a sentence about a licence refers to the project, unlike "the original tests are licensed under"."""
         own = "|".join(re.escape(one) for one in {self.project.declared.name, *self.project.modules} if one) or "\0"
         return (
             re.search(
@@ -291,13 +295,13 @@ class FactClaims(Lookup):
 
 
 def _sentence_of(text: str, written: str, row: str) -> str:
-    """The sentence around a text, which may begin in the line above; the line where there is none."""
+    """Return the sentence that contains a text and may begin on the line above, or the line itself if there is none."""
     sentences = re.split(r"(?<=[.!?])\s+(?=[A-Z*-])", written)
     return next((one for one in sentences if text in one), row)
 
 
 def _normal(path: str) -> str | None:
-    """Relative path without ``.`` and ``..``; None where it leaves the repository."""
+    """Return a relative path without ``.`` and ``..``, or None if it leads out of the repository."""
     found: list[str] = []
     for part in path.split("/"):
         if part == "..":

@@ -1,9 +1,9 @@
 """Judge the result of a step.
 
-A step fails only where the page or project is surely at fault: a name or parameter that the project lacks, an unknown
-option or command, a step that it says is missing. Any other error may come from the sandbox (no network, key or screen), a
-version, the reader's files or a step that was not run; on projects outside the sample one in eight of these was the page's
-fault. Such a step is *not run*, with the error as the reason.
+A step fails only if the page or the project is certain to be at fault: the project lacks a name or parameter, an option
+or command is unknown, or the step reports that an earlier one is missing. Any other error may be due to the sandbox (no
+network, key or screen), a version, the reader's files or a step that was not run; on projects outside the sample, the
+page was at fault for only one in eight of these errors. Such a step is *not run*, with the error as the reason.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ from workbench.claims.similarity import slip_of
 
 _LOGS = re.compile(r"\blog(?:ger|ging)?\.\w+\(|get_?logger", re.I)
 _DISPLAYED = re.compile(r"\b(?:object|returned|results?|output|prints?|shows?|looks? like)\b[^\n]*:\s*$", re.I)
-#: Paths of the author's machine: output about them is true only there.
+#: Paths on the author's machine; output that contains them is correct only there.
 _HOME = re.compile(r"(?<![\w./])(?:/(?:home|root|Users)/|~[/\\])|\b[A-Z]:\\{1,2}\w")
-#: The location of a module in the check's environment, which is removed from messages.
+#: The location of a module in the environment of the check; it is removed from messages.
 _INSTALLED = re.compile(r" ?\(?/\S*/site-packages/[^\s)]*\)?")
 
 
 def judge_parts(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) -> tuple[BlockPart, ...]:
-    """Verdicts on a step: one for each example of a Python session, else one for all of it."""
+    """Return the verdicts on a step: one for each example of a Python session, or a single one for any other step."""
     if ended.get("timeout"):
         return (not_run(step, "it had not ended when its time was up: it serves, waits, or takes longer"),)
     if ended.get("ended"):
         return (not_run(step, f"the process of the page's snippets ended with status {ended.get('status')}"),)
     if step.kind != "shell" and ended.get("asked"):
         found = judge_parts(step, {**ended, "asked": ()}, context)
-        # A program may go on without a network and never mention it.
+        # A program may carry on without a network and never mention it.
         reason = f"it asked for {ended['asked'][0]}, or what went before it did: "
         return tuple(
             replace(one, verdict=BlockVerdict.NOT_RUN, reason=reason + one.reason, output="", diff=())
@@ -74,7 +74,7 @@ def judge_parts(step: PlannedStep, ended: Mapping[str, Any], context: StepContex
 
 
 def set_apart(found: BlockPart, heading: str) -> BlockPart:
-    """Downgrade an alarm in a section about the past or the future to *not run*."""
+    """Downgrade an alarm to *not run* if its section is about the past or the future."""
     if found.verdict not in ALARMS:
         return found
     reason = f"it stands below “{one_line(heading, 40)}”: {found.reason}"
@@ -82,7 +82,7 @@ def set_apart(found: BlockPart, heading: str) -> BlockPart:
 
 
 def went_well(found: BlockPart) -> bool:
-    """Whether later steps can be judged: the step works, or differs only where values may be random."""
+    """Whether later steps can be judged: this one works, or its output differs only in values that may be random."""
     return found.verdict is BlockVerdict.WORKS or (
         found.verdict is BlockVerdict.DIFFERS and bool(found.diff) and may_be_random(found.diff)
     )
@@ -132,7 +132,7 @@ def _exception(
         return unrun("it shows what something is, and is not for running")
     if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.project.modules:
         owner = str(error["owner"]).split(".")
-        # The page's own object is missing, and the runner imported a module of the same name instead.
+        # The object that the page uses is undefined, so the runner imported a module of the same name.
         if message.startswith("module ") and {owner[0], owner[-1]} & set(imported):
             return unrun(f"it leaves its imports out: {error_line}")
         missing = re.findall(r"has no attribute '(\w+)'", message)
@@ -200,7 +200,7 @@ def _rejected(code: str, message: str, context: StepContext) -> bool:
 
 
 def _sources_agree(kind: str, name: str, message: str, context: StepContext) -> bool:
-    """Whether the sources lack the import too: a build may make it or leave it out."""
+    """Whether the sources lack the imported name too; a build may generate it or leave it out."""
     if kind == "ModuleNotFoundError":
         parent, _, last = name.rpartition(".")
         return context.project.lacks(parent, last) and not known.is_readers_name(last)
@@ -209,7 +209,7 @@ def _sources_agree(kind: str, name: str, message: str, context: StepContext) -> 
 
 
 def _is_display(code: str, context: StepContext) -> bool:
-    """Whether a block is one call after words such as "the returned object is", which show how an object looks."""
+    """Whether a block is a single call that shows an object, after words such as "the returned object is"."""
     tree = python_of(code)
     alone = tree is not None and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)
     prose = context.around.partition("\0")[0]
@@ -217,7 +217,7 @@ def _is_display(code: str, context: StepContext) -> bool:
 
 
 def _of_another_section(code: str, message: str, context: StepContext) -> str:
-    """Name that lacks the attribute, where only another section of the page binds it; else ""."""
+    """Return the name that lacks the attribute if only another section of the page binds it, or ""."""
     missing = re.findall(r"has no attribute '(\w+)'", message)
     names = re.findall(rf"\b(\w+)\.{re.escape(missing[0])}\b", code) if missing else []
     return names[0] if names and all(name in context.elsewhere for name in names) else ""
@@ -230,7 +230,7 @@ def _called_of_another_section(code: str, line: int, context: StepContext) -> st
 
 
 def _only_shows_options(code: str, line: int) -> bool:
-    """Whether every call at a line has keywords only, as pages do that show one of them: ``dump(indent=2)``."""
+    """Whether every call on a line has only keyword arguments, to illustrate an option: ``dump(indent=2)``."""
     tree = python_of(typed(code))
     calls = [
         node
@@ -254,7 +254,7 @@ def _doctest(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) 
         one = replace(_example(step, example, ended, context), code=str(example["source"]).strip())
         after = next((other for other in found if not went_well(other)), None)
         if after is not None and one.verdict in ALARMS:
-            # The earlier example may be the cause.
+            # The failure of the earlier example may be the cause.
             reason = f"it comes after line {after.line}, which did not work: {one.reason}"
             one = part(BlockVerdict.NOT_RUN, one.line, reason, code=one.code)
         found.append(one)
@@ -283,14 +283,14 @@ def _example(
         return failed if failed.verdict is BlockVerdict.NOT_RUN else _unless_stood_in(step, failed)
     want, got, err = str(example["want"]), str(example["got"]), str(example.get("stderr", ""))
     if not got.strip() and not err.strip() and _binds(str(example["source"])):
-        return good  # a page may show the new value, where a session prints nothing
+        return good  # a page may show the new value where a session prints nothing
     diff = doctest_difference(want, got)
     if not diff or (err and not all(doctest_difference(want, each) for each in (err, f"{err}\n{got}"))):
         return good  # a terminal shows both streams
     shown = got if got.strip() else err
     if why := _why_not_compared(step, example, ended, context, (want, shown)):
         return not_run(step, why, line)
-    # Values of different types differ; other text may be an invented example.
+    # Values of different types are a real difference, whereas other text may be a made-up example.
     if not (is_value(want) and is_value(shown)) and not of_one_kind(want, shown):
         return not_run(step, "its output is entirely different, which the page may intend", line)
     reason = "what it prints differs from what the page says"
@@ -304,7 +304,7 @@ def _why_not_compared(
     context: StepContext,
     texts: tuple[str, str],
 ) -> str:
-    """Why an example's output need not be what the page claims; "" where it must be."""
+    """Return why the output of an example need not match the page, or "" if it must."""
     (want, shown), source = texts, str(example["source"])
     if what := lacking(f"{example.get('stderr', '')}\n{ended.get('stderr', '')}"):
         return f"it needs {what}"
@@ -352,7 +352,7 @@ def _expected_error(
 
 
 def _same_message(want: str, real: str) -> bool:
-    """Whether a message equals or continues the page's; before Python 3.10 functions had no class in it."""
+    """Whether a message equals or extends the page's. Before Python 3.10, functions were named without their class."""
     plain = [re.sub(r"(?:<locals>|\w)+\.(?=\w+\(\))", "", text) for text in (want, real)]
     return not doctest_difference(*plain) or (
         len(plain[0]) > 9 and re.match(rf"{re.escape(plain[0])}\b", plain[1]) is not None

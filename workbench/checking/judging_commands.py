@@ -1,4 +1,4 @@
-"""Judge the result of a command; the rule is in :mod:`.judging`."""
+"""Judge the result of a command, by the rule described in :mod:`.judging`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.checking.steps import PlannedStep
 from workbench.checking.verdicts import BlockPart, BlockVerdict
 from workbench.claims.project import ProjectIndex
 
-#: What a sandbox lacks, with the words of programs that miss it.
+#: Resources that a sandbox lacks, with the error messages of programs that need them.
 _LACKS = (
     ("a network", r"name resolution|name or service not known|nodename nor servname|network is unreachable|max retries exceeded|"
      r"connection ?refused|connect(?:ion)?error|failed to (?:connect|resolve)|urlopen error|could not resolve|cannot connect|gaierror|"
@@ -35,17 +35,17 @@ MEANT = re.compile(
     r"\b(?:raises?|raised|errors?|exceptions?|fails?|failed|failing|invalid|traceback|refuse[sd]?|reject(?:s|ed)?)\b|\w+Error\b",
     re.I,
 )
-#: An absolute path outside of a project: output about it depends on the machine.
+#: An absolute path outside any project; output that contains one depends on the machine.
 MACHINE = re.compile(r"(?<![\w./])(?:/(?:home|root|etc|usr|var|opt|Users|tmp|mnt|srv)\b|~[/\\]|[A-Z]:\\)")
 
 
 @dataclass(frozen=True, slots=True)
 class StepContext:
-    """What a verdict depends on besides the step.
+    """The context, beyond the step itself, that a verdict depends on.
 
-    ``around`` is the paragraph before the block and its code; ``before`` an earlier step that was not run or did not work;
-    ``shown`` the page's code outside shells. ``imported``, ``elsewhere`` and ``unbound`` are names that the page's code
-    defines, that only other sections bind, and that failed code would have bound.
+    ``around`` is the paragraph before the block, and its code. ``before`` is an earlier step that was not run or did
+    not work. ``shown`` is the page's code other than shell commands. ``imported`` are the names that the page's code
+    defines, ``elsewhere`` those that only other sections bind, and ``unbound`` those that failed code would have bound.
     """
 
     page: str
@@ -74,7 +74,7 @@ def not_run(step: PlannedStep, reason: str, line: int | None = None) -> BlockPar
 
 
 def lacking(text: str) -> str:
-    """What a sandbox lacks according to a program's last words; "" where they name nothing."""
+    """Return the resource that the sandbox lacks according to the end of a program's output, or "" if none."""
     for what, words in _LACKS:
         if re.search(words, text, re.I):
             return what
@@ -82,7 +82,7 @@ def lacking(text: str) -> str:
 
 
 def comments(around: str) -> str:
-    """Prose and comments of a block and its paragraph."""
+    """Return the prose and comments of a block and its paragraph."""
     prose, _, code = around.partition("\0")
     return f"{prose}\n" + "\n".join(re.findall(r"#.*$|\bexcept\b.*$|'''.*|\"\"\".*", code, re.M))
 
@@ -92,7 +92,7 @@ _USAGE = re.compile(
     r"unexpected (?:extra )?argument|invalid option|option --?\S+ not recognized|does not exist as a (?:sub)?command",
     re.I,
 )
-#: Messages about a missing earlier step.
+#: Error messages that mean that an earlier step is missing.
 _MISSING_STEP = re.compile(
     r"\b(?:run|call|execute|initiali[sz]e|create|make|use)\b[^.\n]{1,80}\b(?:first|before)\b", re.I
 )
@@ -112,7 +112,7 @@ def command_verdict(step: PlannedStep, ended: Mapping[str, Any], context: StepCo
         if not diff:
             return works(step)
     if status and step.expected is not None and MEANT.search(step.expected):
-        # The page shows an error; the same exception confirms it, whatever the rest of the traceback.
+        # The page shows an error. If the same exception occurs, it is confirmed, whatever else the traceback contains.
         shown, real = _LAST_ERROR.findall(step.expected), _LAST_ERROR.findall(err)
         if shown and real and shown[-1] == real[-1]:
             return works(step)
@@ -184,7 +184,7 @@ def _failed_command(step: PlannedStep, out: str, err: str, status: int, context:
 
 
 def _of_the_page(code: str, err: str, context: StepContext) -> str:
-    """A word of a command that its error names and that the page's other code makes; "" if none."""
+    """Return a word of a command that its error mentions and that occurs in other code on the page, or ""."""
     for word in code.split():
         named = re.search(rf"['\"`]{re.escape(word)}['\"`]", err) or (re.search(r"\w[-_:.]\w", word) and word in err)
         parts = [part for part in re.split(r"[:/=]", word) if len(part) > 3]

@@ -1,4 +1,4 @@
-"""Claims of a page's Python: modules, names in them, and parameters."""
+"""Claims in a page's Python code: modules, the names in them, and parameters."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _NAME = re.compile(r"[A-Za-z]\w*_\w+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+")
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """What a name on the page refers to: a module, or ``name`` in it."""
+    """The object that a name on the page refers to: a module, or ``name`` in that module."""
 
     module: str
     name: str = ""
 
 
 class NameClaims(Lookup):
-    """Claims of one page's Python code."""
+    """Claims in the Python code of one page."""
 
     def __init__(self, page: Page, project: ProjectIndex) -> None:
         super().__init__(page, project)
         self._bound: dict[str, _Bound] = {}
         self._defined: set[str] = set()
-        self._foreign: set[str] = set()  # imports from other projects
+        self._foreign: set[str] = set()  # names imported from other projects
 
     def all(self) -> Iterator[CheckedClaim]:
         examples = (
@@ -90,7 +90,7 @@ class NameClaims(Lookup):
                 yield from self._call(node, line)
 
     def _misspelt_module(self, dotted: str, line: int) -> Iterator[CheckedClaim]:
-        """Yield a claim about a module one letter off from one of the project's that occurs nowhere in it."""
+        """Yield a claim if a module is one letter off from the project's and occurs nowhere in the repository."""
         top = dotted.split(".")[0]
         near = one_letter_off(top, self.project.modules)
         if near and not known.is_known(top) and not self.project.occurs(top):
@@ -169,7 +169,7 @@ class NameClaims(Lookup):
             return
         first, *rest = name.split(".")
         if rest and first not in self._defined and (bound := self._bound.get(first)):
-            # import x as y, from x import y as z
+            # handles both ``import x as y`` and ``from x import y as z``
             name = ".".join((bound.name or bound.module, *rest))
             first, *rest = name.split(".")
         if rest and first in self.project.modules and self.project.members(first) is None:
@@ -206,18 +206,18 @@ class NameClaims(Lookup):
             if project.occurs(rest[-1]):
                 return self.true(line, "name", text)
             return self.unknown(line, "name", text, "it may belong to another program")
-        # A second witness: the suggestion has the attribute that the page uses.
+        # Require further evidence: the suggested object must have the attribute that the page uses.
         for suggestion in (project.suggestion(owner), one_letter_off(owner, project.modules)):
             members = (project.members(suggestion) or (frozenset(), False))[0] if suggestion else frozenset()
             if suggestion and (name in members or project.module_file(suggestion) is not None):
                 reason = f"nothing is called {owner}"
                 return self.untrue(line, "name", owner, reason, suggestion, True)
         if owner[0].islower() and project.occurs(rest[-1]):
-            return self.true(line, "name", text)  # a variable of the reader's
+            return self.true(line, "name", text)  # one of the reader's own variables
         return self.unknown(line, "name", text, f"nothing in the project is called {owner}")
 
     def _misspelt(self, name: str) -> str:
-        """The project's own word that a name of several words is one letter off from; "" if none."""
+        """Return the project's word that is one letter off from a name made of several words, or "" if none."""
         if len(name) < 7 or known.is_known(name) or not re.search(r"[a-z]_[a-z]|[a-z][A-Z]", name):
             return ""
         return one_letter_off(name, self.project.words_like(name))

@@ -28,16 +28,16 @@ _PLAIN_WORDS = (
     "python test true false file time date type copy start open set sort find make which source more less read go just head "
     "cut dir code install watch top clear export split"
 )
-#: Programs whose names are English words, so prose may use them.
+#: Programs with names that are English words, so that prose may contain them.
 _WORDS = frozenset(_PLAIN_WORDS.split())
-#: A program that accepts options that it does not declare.
+#: Matches a program that accepts options it does not declare.
 _PASSING = re.compile(
     rb"parse_known_(?:intermixed_)?args|REMAINDER|ignore_unknown_options|allow_extra_args|parse_unknown"
 )
 
 
 class OptionClaims(Lookup):
-    """Claims of one page about commands and options."""
+    """Claims on one page about commands and options."""
 
     def __init__(self, page: Page, project: ProjectIndex, helps: Mapping[str, str]) -> None:
         super().__init__(page, project)
@@ -46,7 +46,7 @@ class OptionClaims(Lookup):
         self._in_help = frozenset(flag for text in helps.values() for flag in LONG_OPTION.findall(text))
         self._stated = frozenset(name for option in project.options for name in option.names)
         self._known = self._in_help | {name for name in self._stated if name.startswith("--")}
-        # A page about declaring options has examples of its own.
+        # A page about declaring options invents options for its examples.
         self._shown = frozenset(re.findall(r"['\"](--[A-Za-z][\w-]*)['\"]", self.page.text))
 
     def all(self) -> Iterator[CheckedClaim]:
@@ -176,21 +176,21 @@ _DEFAULT = re.compile(
     r"(?P<bare>-?\d+(?:\.\d+)?(?![\w.]*\w)|(?-i:True|False|None)\b))(?!,?\s+(?:if|when|unless|for|on|in|or|otherwise)\b)",
     re.I,
 )
-#: Words that may stand for a value of another type or for a computed one.
+#: Words that may describe a value of another type, or a computed value.
 _VAGUE = frozenset(
     {
         "none", "auto", "off", "on", "false", "true", "no", "yes", "current", "stdout", "stdin", "empty", "all", "required", "unset",
         "optional", "disabled", "enabled",
     }
 )  # fmt: skip
-#: A default of something other than the subject of the row: ``--silent`` sets ``verbose=False``, whose default is ``True``.
+#: A default that belongs to something else in the row: ``--silent`` sets ``verbose=False`` (default ``True``).
 _OF_ANOTHER = re.compile(r"`\w+\s*=[^`]*`.*\bdefault|\bwhose\s+default", re.I)
 _NO_DEFAULT = re.compile(r"\b(?:previous|formerly|was|used to|before|old)\b", re.I)
-#: A parameter in a code span at the beginning of a list entry or table row, with or without its type.
+#: A parameter in a code span at the start of a list entry or table row, with or without its type.
 _PARAMETER = re.compile(
     r"^\s*(?:[-*+]\s+|\|\s*|\d+\.\s+)?\**`(?P<name>[A-Za-z_]\w{2,})(?:\s*:[^`]*)?`(?!\s*(?:/|,|&|and|or)\s*`)"
 )
-#: A parameter in a sentence, directly before its default.
+#: A parameter in a sentence, immediately before its default.
 _IN_A_SENTENCE = re.compile(
     r"`(?P<name>[A-Za-z_]\w{2,})`(?:\s+(?:parameter|argument|keyword))?(?:\s+of\s+`[^`]+`)?(?:,?\s+which)?\s+\(?defaults?\b",
     re.I,
@@ -198,7 +198,7 @@ _IN_A_SENTENCE = re.compile(
 
 
 class DefaultClaims(Lookup):
-    """Claims of one page about defaults."""
+    """Claims on one page about default values."""
 
     def all(self) -> Iterator[CheckedClaim]:
         options: dict[str, set[str]] = {}
@@ -210,7 +210,7 @@ class DefaultClaims(Lookup):
             column = _default_column(lines, first)
             for offset, row in enumerate(written.split("\n")):
                 flags = set(LONG_OPTION.findall(row))
-                # A default before an option belongs to another one.
+                # A default that precedes an option belongs to another option.
                 after = row[max(row.find(flag) for flag in flags) :] if flags and column is None else row
                 if (
                     _NO_DEFAULT.search(row)
@@ -225,12 +225,12 @@ class DefaultClaims(Lookup):
                     if values := self._of_parameter(name):
                         yield self._compared(name, stated, first + offset, values)
         for span in self.page.spans:
-            # Inside a sentence it may be a call rather than a signature.
+            # Inside a sentence, a code span may be a call rather than a signature.
             if re.match(rf"\s*(?:#{{1,6}}\s+|[-*+]\s+|\|\s*)?\**`{re.escape(span.text)}`", span.around):
                 yield from self._signature(span.text.strip(), span.line)
 
     def _of_parameter(self, name: str) -> set[str]:
-        """Defaults of a parameter of what the page names; "" stands for one that cannot be read."""
+        """Return the defaults of a parameter in functions that the page names; "" marks an unreadable default."""
         return {
             default
             for owner, default in self.project.defaults_of(name)
@@ -238,7 +238,7 @@ class DefaultClaims(Lookup):
         }
 
     def _signature(self, text: str, line: int) -> Iterator[CheckedClaim]:
-        """Yield the defaults in a signature: a call whose first arguments are named as the function's parameters."""
+        """Yield the defaults in a signature: a call that names the function's parameters as its first arguments."""
         tree = python_of(text) if text.endswith(")") else None
         call = tree.body[0].value if tree and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) else None
         if not isinstance(call, ast.Call) or not call.args:
@@ -251,7 +251,7 @@ class DefaultClaims(Lookup):
         for keyword in call.keywords:
             values = {value for one, value in self.project.defaults_of(keyword.arg or "") if one == owner}
             stated = (literal_of(keyword.value) and ast.get_source_segment(text, keyword.value)) or ""
-            # A call that sets one switch looks like a signature.
+            # A call that sets a single switch can look like a signature.
             if stated and values and (stated not in ("True", "False") or len(call.keywords) > 1 or {stated} == values):
                 yield self._compared(keyword.arg or "", stated, line, values)
 
@@ -261,7 +261,7 @@ class DefaultClaims(Lookup):
             return self.true(line, "default", both)
         if len(real) != 1 or not (value := next(iter(real))):
             return self.unknown(line, "default", both, "its default cannot be read")
-        # Quote a string if the page does.
+        # Quote a string if the page does so.
         shown = value if stated.startswith(("'", '"')) else str(ast.literal_eval(value))
         if _same(stated, value, of_option=of_option) is None:
             return self.unknown(line, "default", both, f"its default is written as {shown}")
@@ -282,7 +282,7 @@ def _only_one(pattern: re.Pattern[str], row: str) -> re.Match[str] | None:
 
 
 def _default_column(lines: list[str], line: int) -> int | None:
-    """Index of the *default* column of the table that a row at ``line`` belongs to; None without one."""
+    """Return the index of the *default* column in the table around ``line``, or None if there is no such column."""
     at = line - 1
     if at >= len(lines) or "|" not in lines[at]:
         return None
@@ -293,13 +293,13 @@ def _default_column(lines: list[str], line: int) -> int | None:
 
 
 def _same(text: str, real: str, *, of_option: bool) -> bool | None:
-    """Whether a stated default is the real one, a Python literal; None where they cannot be compared."""
+    """Whether a stated default equals the real one (a Python literal), or None if they cannot be compared."""
     value, stated, words = ast.literal_eval(real), _literal(text), text.strip("`\"' ")
     if words == str(value) or (stated is not None and stated == value and type(stated) is type(value)):
-        # Command line arguments are strings, so a quoted number is fine for an option.
+        # Command-line arguments are strings, so a quoted number is acceptable for an option.
         return of_option or not isinstance(stated, str) or isinstance(value, str)
     if value is None:
-        return None  # the real value is computed later
+        return None  # the real value is computed at run time
     if isinstance(value, bool):
         switch = {"true": True, "false": False}.get(words.lower())
         same = {"on": True, "yes": True, "off": False, "no": False}.get(words.lower()) == value

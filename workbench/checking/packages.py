@@ -1,4 +1,4 @@
-"""What pages install: the project itself with extras, from its own tree, and other distributions."""
+"""Packages that pages install: the project itself from its own tree, with extras, and other distributions."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from workbench.claims.shell import Installed, installs, is_install, simple_comma
 from workbench.claims.similarity import nearest, slip_of
 from workbench.regeneration.declarations import requirements_file
 
-#: Options that make a command use another source than the registry.
+#: Options that make a command install from somewhere other than the registry.
 _ELSEWHERE = re.compile(r"(?<!\S)(?:-i|-f|--index-url|--extra-index-url|--find-links|--no-index)\b|_INDEX_URL=")
 _HERE = re.compile(r"(?:\.|\./)(?:\[([\w,. -]+)\])?")
 
 
 def pip_installs(command: str) -> list[Installed] | None:
-    """What a ``pip install`` installs; None for any other command."""
+    """Return what a ``pip install`` command installs, or None for any other command."""
     commands = simple_commands(command) or ()
     found = installs(commands[0], pip_only=True) if len(commands) == 1 else None
     return found if found is None else [one for one in found if one.option != "-c"]
 
 
 def wanted(pages: Sequence[Page], project: ProjectIndex) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Extras of the project and other requirements that pages install."""
+    """Return the project's extras and the other requirements that pages install."""
     extras: dict[str, None] = {}
     others: dict[str, None] = {}
     commands = (text for page in pages for _, text in shell_lines(page, project) if not _ELSEWHERE.search(text))
@@ -70,7 +70,10 @@ def _extras(text: str) -> list[str]:
 def install_verdict(
     command: str, project: ProjectIndex, environment: CheckEnvironment | None
 ) -> tuple[Literal["own", "works", "fails", "not run"], str]:
-    """Verdict on an install command, with the reason; ``own`` for the project where there is no environment."""
+    """Return the verdict on an install command, and the reason.
+
+    ``own`` means that the command installs the project itself and that there is no environment.
+    """
     words = pip_installs(command)
     if words is None:
         return "not run", "only pip install is carried out, from the repository's own tree"
@@ -113,7 +116,7 @@ _EXTRA_IN_SPAN = re.compile(r"([A-Za-z][\w.-]*)\[([\w,. -]+)\]")
 
 
 class PackageClaims(Lookup):
-    """Claims of one page about distributions, extras and versions."""
+    """Claims on one page about distributions, extras and versions."""
 
     def all(self) -> Iterator[CheckedClaim]:
         for line, text in self._commands:
@@ -130,7 +133,7 @@ class PackageClaims(Lookup):
         return [one for one in (*self.shell, *spans) if is_install(one[1])]
 
     def _names_extras(self, word: str) -> bool:
-        """Whether a code span names extras: ``Result[T, E]`` is a type, in a project called result too."""
+        """Whether a code span lists extras. ``Result[T, E]`` is a type, even in a project called result."""
         found = _EXTRA_IN_SPAN.fullmatch(word)
         if found is None or found[1] != self.project.declared.name:
             return False
@@ -165,7 +168,7 @@ class PackageClaims(Lookup):
                 yield self.unknown(line, "version", specifier, f"the tree is of version {version}")
 
     def _extras_known(self, name: str) -> bool:
-        """Whether the declared extras are all: a setup.py may compute more."""
+        """Whether the declared extras are complete; a setup.py may compute more."""
         text = self.project.sources.get("setup.py", b"")
         if re.search(rb"['\"]" + re.escape(name.encode()) + rb"['\"]", text):
             return False
@@ -177,10 +180,11 @@ class PackageClaims(Lookup):
     # -- distributions
 
     def _dependency(self, name: str, line: int) -> CheckedClaim:
-        """The claim that a distribution is the project or one of its dependencies.
+        """Return the claim that a distribution is the project or one of its dependencies.
 
-        Pages may install others. One is untrue only if the repository names it nowhere, and it is either a misspelling of a
-        name there or the only package that a README installs.
+        Pages may install other distributions. A distribution is untrue only if the repository does not mention it, and
+        it is either a misspelling of a name that the repository does mention or the only package that a README
+        installs.
         """
         normal, own = canonicalize_name(name), self.project.declared.name
         names = {canonicalize_name(own), *self.project.dependencies}

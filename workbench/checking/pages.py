@@ -1,4 +1,4 @@
-"""Check the pages of a repository: run their blocks, look up their claims."""
+"""Check the pages of a repository: run their blocks and look up their claims."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from workbench.claims.python import python_of
 from workbench.regeneration.environment import EnvironmentFailed
 
 _FOR_DEVELOPERS = r"news|old|planning|designs?|rfcs?|peps?|adrs?|decisions?|research|internals?|notes|meetings?|analysis|audits?|reviews?|specs?|postmortems?"
-#: A page or folder whose name begins or ends with such a word.
+#: Matches a page or folder by a word at the beginning or end of its name.
 _NAME = re.compile(
     rf"(?:{PAST_OR_FUTURE}|{_FOR_DEVELOPERS})\b.*|.*\b(?:{PAST_OR_FUTURE}|{_FOR_DEVELOPERS})\W*\d*", re.I
 )
@@ -44,7 +44,7 @@ _OF_PROJECTS = ("contributing", "code_of_conduct", "security", "license", "autho
 
 
 def is_page_for_readers(path: str) -> bool:
-    """Whether a page in a docs folder is for users, by its name and the folders below the first."""
+    """Whether a page in a docs folder is meant for users, judging by its name and by the folders below the top one."""
     *folders, name = PurePosixPath(path).parts[1:]
     if any(part.startswith(("_", ".")) for part in folders) or name.lower().startswith(_OF_PROJECTS):
         return False
@@ -54,17 +54,17 @@ def is_page_for_readers(path: str) -> bool:
     )
 
 
-#: A larger page is machine output, not documentation.
+#: Largest page to check; a larger one is machine output rather than documentation.
 LARGEST = 2_000_000
 
 _OTHER_MARKUP = {".rst": "reStructuredText", ".adoc": "AsciiDoc", ".org": "Org", ".textile": "Textile", ".txt": "text"}
 
 
 def read_page(root: Path, file: Path) -> Page:
-    """Read a page for the repository at ``root``; its file may lie elsewhere.
+    """Read a page for the repository at ``root``; the file itself may be elsewhere.
 
     Raises:
-        UsageError: It cannot be read, is too large, or is no Markdown.
+        UsageError: The file cannot be read, is too large, or is not Markdown.
     """
     inside = file.absolute().is_relative_to(root)
     path = file.absolute().relative_to(root).as_posix() if inside else str(file)
@@ -85,9 +85,9 @@ _DOCS = {"docs", "doc", "documentation"}
 
 
 def find_pages(root: Path) -> tuple[str, ...]:
-    """The README and the pages in docs folders, relative to ``root``.
+    """Return the README and the pages in docs folders, relative to ``root``.
 
-    A README in reStructuredText counts where there is none in Markdown.
+    A README in reStructuredText is used if there is none in Markdown.
     """
     paths = [path.relative_to(root).as_posix() for path in tree_files(root) if path.suffix.lower() in _PAGES]
     readmes = sorted(path for path in paths if "/" not in path and path.lower().startswith("readme"))
@@ -110,10 +110,10 @@ async def check(
     seconds: float = STEP_SECONDS,
     on_progress: Callable[[str], None] = lambda line: None,
 ) -> CheckResult:
-    """Check pages of the repository at ``root``, by default its README and docs; ``root`` is not written to.
+    """Check pages of the repository at ``root``, by default its README and docs. Nothing is written to ``root``.
 
     Raises:
-        NoIsolation: Blocks are to be run and no sandbox isolates here.
+        NoIsolation: Blocks are to be run, but no sandbox provides isolation on this machine.
         UsageError: There is no page to check.
     """
     root = Path(os.path.abspath(root))  # noqa: ASYNC240, PTH100 - no file is looked at
@@ -126,10 +126,10 @@ async def check(
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """How to check.
+    """Options for a check.
 
-    Without ``run`` only claims are looked up; ``last`` is the last block to run. ``on_known`` gets the check so far a few
-    times a second.
+    If ``run`` is false, claims are looked up but no blocks are run. ``last`` is the last block to run. ``on_known`` is
+    called with the partial result a few times a second.
     """
 
     run: bool = True
@@ -159,7 +159,7 @@ async def check_pages(
             problem = str(error)
             notes.append(problem)
     options.on_progress("running blocks and looking up claims" if runs else "looking up claims")
-    # Claims are looked up while blocks run: neither needs the other.
+    # Claims are looked up while blocks run, because neither task depends on the other.
     looked_up = asyncio.create_task(_claims(pages, project, environment))
     try:
         if runs:
@@ -231,7 +231,10 @@ async def _blocks(
 
 
 def claims_of_page(page: Page, project: ProjectIndex, helps: Mapping[str, str]) -> list[CheckedClaim]:
-    """List the claims of a page by line, each once per line; ``helps`` is from :func:`.environment.help_texts`."""
+    """List the claims of a page by line, each at most once per line.
+
+    ``helps`` is the result of :func:`.environment.help_texts`.
+    """
     found: dict[tuple[int, str, str], CheckedClaim] = {}
     for claims in (
         NameClaims(page, project).all(),
@@ -246,12 +249,12 @@ def claims_of_page(page: Page, project: ProjectIndex, helps: Mapping[str, str]) 
 
 
 def untrue_claims(readme: str, project: ProjectIndex) -> list[CheckedClaim]:
-    """Claims of a README that the repository contradicts, as input for a judge; nothing is run."""
+    """Return the claims of a README that the repository contradicts, as input for a judge; nothing is run."""
     claims = claims_of_page(parse_page(readme, "README.md"), project, {})
     return [one for one in claims if one.lookup.truth is Truth.UNTRUE]
 
 
-#: A sentence which says that something does not exist, was renamed, or belongs to another time or language.
+#: A sentence saying that something does not exist, was renamed, or belongs to another time or language.
 _NOT_SO = re.compile(
     r"\b(?:do(?:es)?\s+not|doesn't|don't|did\s+not|no\s+longer|is\s+not|isn't|are\s+not|aren't|cannot|never)\b[^.]{0,60}"
     r"\b(?:exist|available|supported|provided?|work|present|there|published|included|implemented|have|part)\b|"
@@ -263,7 +266,7 @@ _OF_PROSE = frozenset({"name", "extra", "dependency", "option", "variable", "def
 
 
 def _in_its_section(claim: CheckedClaim, page: Page) -> CheckedClaim:
-    """Turn untrue into unknown where the surrounding text says that it does not hold, or not today."""
+    """Change an untrue claim to unknown if the surrounding text says that it does not hold, or not at present."""
     if claim.lookup.truth is not Truth.UNTRUE:
         return claim
     if claim.kind in _OF_PROSE:
@@ -282,7 +285,7 @@ _OF_SNIPPETS = frozenset({"name", "module", "parameter"})
 
 
 def agreed(claims: Iterable[CheckedClaim], blocks: Sequence[BlockResult]) -> list[CheckedClaim]:
-    """Turn untrue into unknown where a snippet that uses the name worked."""
+    """Change an untrue claim to unknown if a snippet that uses the name worked."""
     used: dict[tuple[str, int], str] = {}
     for block in blocks:
         if block.kind in ("python", "doctest"):
@@ -306,7 +309,7 @@ def agreed(claims: Iterable[CheckedClaim], blocks: Sequence[BlockResult]) -> lis
 
 
 def _executed(part: BlockPart) -> Iterator[tuple[int, str]]:
-    """Yield the lines that running a snippet executes: all but function bodies and branches."""
+    """Yield the lines that are executed when a snippet runs: all except function bodies and branches."""
     tree = python_of(part.code)
     lines = part.code.split("\n")
     inside = {
@@ -321,7 +324,10 @@ def _executed(part: BlockPart) -> Iterator[tuple[int, str]]:
 
 
 def fixed(text: str, claims: Iterable[CheckedClaim]) -> tuple[str, tuple[CheckedClaim, ...]]:
-    """Correct a page's text; return it with the corrected claims, those with one nearest true name that occur once on their line."""
+    """Correct a page's text and return it with the corrected claims.
+
+    A claim is corrected if it occurs once on its line and there is a single closest true name.
+    """
     lines = text.splitlines(keepends=True)
     mended = []
     for claim in claims:

@@ -1,4 +1,4 @@
-"""Run a page in a sandbox and give the verdict on each block."""
+"""Run a page in a sandbox and determine the verdict on each block."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from workbench.claims.python import names_bound, python_of
 _SHOWS = re.compile(
     r"\b(?:outputs?|prints?|printed|results?|gives?|shows?|displays?|returns?|yields?|see|like this|following)\b", re.I
 )
-#: How often an alarm must repeat, and how often more on a page with random output.
+#: Number of reruns that must reproduce an alarm, normally and on a page with random output.
 _SAME, _SAME_WHERE_RANDOM = 1, 5
-#: Maximum number of sections and blocks that run alone, so that the check of a page full of errors ends.
+#: Maximum number of sections and blocks to run on their own, so that checking a page full of errors comes to an end.
 _MOST_ALONE = 20
 _RANDOM = "its result differs between runs"
-#: Time limit of a step.
+#: Time limit for a step, in seconds.
 STEP_SECONDS = 10.0
 
 
 Known = Callable[[Sequence[BlockResult], Sequence[int]], None]
-"""Receives the blocks of a page while it runs, and the places of those without a verdict yet."""
+"""Callback that receives the blocks of a page while it runs, and the indices of those without a verdict yet."""
 
 
 async def run_page(
@@ -46,20 +46,20 @@ async def run_page(
     on_known: Known | None = None,
     room: asyncio.Semaphore | None = None,
 ) -> tuple[BlockResult, ...]:
-    """Run a page; return the verdicts on its blocks in order.
+    """Run a page and return the verdicts on its blocks, in order.
 
-    An alarm counts if it comes out the same with another hash seed, else its block is *not run*. A block also works if it
-    works alone or in its section alone. ``on_known`` is called a few times a second, with an alarm only once it is
-    confirmed; ``room`` holds places for further sandboxes.
+    An alarm counts only if a run with another hash seed confirms it; otherwise its block is *not run*. A block also
+    works if it works on its own or with its section on its own. ``on_known`` is called a few times a second, and an
+    alarm is passed to it only once confirmed; ``room`` limits the number of further sandboxes.
 
     Raises:
-        NotSandboxed: The sandbox could not be proved to isolate.
-        OSError: It cannot be started.
+        NotSandboxed: The sandbox could not be shown to isolate.
+        OSError: The sandbox cannot be started.
     """
     run = _Run(page, project, environment, seconds)
     first, late, apart = await run.once(plan, "0", on_known, room)
     if apart and any(one.verdict in ALARMS for one in first):
-        # An alarm counts only if the page runs in order.
+        # An alarm counts only if it also occurs when the page runs in order.
         first, late, _ = await run.once(plan, "0", on_known)
     # A step that timed out would time out again.
     in_time = plan.without(lambda at, _: at in late, "it had not ended when its time was up", harmless=False)
@@ -67,15 +67,15 @@ async def run_page(
         if not any(one.verdict in ALARMS for one in first):
             break
         last = max(at for at, one in enumerate(first) if one.verdict in ALARMS)
-        # Later steps cannot affect the last alarm.
+        # Steps after the last alarm cannot affect it.
         again, _, _ = await run.once(in_time.up_to(last), str(seed))
         before, first = first, tuple(_twice(one, other) for one, other in zip(first, again, strict=True))
-        # If one output is random, others may be too and have agreed by chance; so may the order of two elements of a set.
+        # If one output is random, others may be random too and agree by chance, as the order of a two-element set can.
         if seed == _SAME and first == before and not any(_only_order(part.diff) for one in first for part in one.parts):
             break
     runs: dict[tuple[int, ...], tuple[BlockResult, ...]] = {}
     for at in [at for at, one in enumerate(first) if one.verdict in ALARMS]:
-        # A reader may start with this section or block, without the state of earlier ones.
+        # A reader may start with this section or block, without the state that earlier ones left.
         section = tuple(index for index, code in enumerate(page.codes) if code.section == page.codes[at].section)
         for own in (section, (at,)):
             if first[at].verdict not in ALARMS or len(own) == len(page.codes):
@@ -106,7 +106,7 @@ def _twice(one: BlockResult, other: BlockResult) -> BlockResult:
 
 
 def _confirmed(one: BlockPart, other: BlockPart | None) -> BlockPart:
-    """Confirm a part by another run: output that differs between runs is no fault of the page."""
+    """Confirm a part with the result of another run; the page is not to blame for output that varies between runs."""
     if one.verdict not in ALARMS:
         return one
     if other is not None and one.verdict is other.verdict:
@@ -127,7 +127,7 @@ class _Run:
     async def once(
         self, plan: PagePlan, seed: str, on_known: Known | None = None, room: asyncio.Semaphore | None = None
     ) -> tuple[tuple[BlockResult, ...], frozenset[int], bool]:
-        """Run a page once; return verdicts, places of steps that timed out, and whether any ran apart."""
+        """Run a page once; return the verdicts, the indices of steps that timed out, and whether any step ran apart."""
         open_steps = [at for at, step in enumerate(plan.steps) if step.kind != "settled"]
         ended: dict[int, Mapping[str, Any]] = {}
         apart = False
@@ -171,7 +171,7 @@ def _judged(
     ]
     before = ""
     unbound: set[str] = set()
-    bound: dict[str, int] = {}  # name → section whose code bound it last
+    bound: dict[str, int] = {}  # name → the section that bound it last
     parts: dict[int, list[BlockPart]] = {}
     for index, step in enumerate(plan.steps):
         code = page.codes[step.block]
@@ -218,8 +218,8 @@ def _judged(
 
 
 def settled(page: Page, plan: PagePlan, project: ProjectIndex, reason: str = "") -> tuple[BlockResult, ...]:
-    """Verdicts on a page that is not run; ``reason`` is for blocks that could have been."""
-    # An installation that would work was not tried either; one that cannot work still fails.
+    """Return the verdicts on a page that is not run; ``reason`` applies to the blocks that could have been run."""
+    # Installations that would work were not tried either; those that cannot work still fail.
     steps = [
         step if step.failed else replace(step, kind="settled", reason=step.reason or reason) for step in plan.steps
     ]

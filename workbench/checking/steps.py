@@ -1,7 +1,7 @@
-"""The steps of a page: which parts of its blocks are run, in which order, and why others are not.
+"""The steps of a page: which parts of its blocks are run and in which order, and why the others are not.
 
-A program runs when it is the project's own, Python, or a tool that only reads and writes files. Others may need a network,
-an account, a screen or a person.
+A program is run if it is the project's own, if it is Python, or if it only reads and writes files. Other programs may
+need a network, an account, a screen or a person.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from workbench.claims.project import ProjectIndex
 from workbench.claims.python import python_of
 from workbench.claims.shell import commands_of, is_install, simple_commands
 
-#: Content of a file that the reader provides, if the page shows none.
+#: Content for a file that the reader is expected to have, used if the page shows none.
 _STAND_INS = {
     ".txt": "The quick brown fox jumps over the lazy dog.\nA second line of text.\n",
     ".md": "# Title\n\nSome text.\n",
@@ -34,18 +34,19 @@ _STAND_INS = {
     ".json": '{"name": "one", "value": 1}\n',
 }
 _FILE = re.compile(r"(?<![\w/.-])((?:[\w-]+/)*[\w-]+\.(?:py|toml|cfg|ini|ya?ml|json|txt|md|csv|sh|env))(?![\w/-])")
-#: Prefixes of a path that is relative to the reader's working directory.
+#: Prefixes of paths relative to the reader's working or home directory.
 OF_A_READER = ("./", "../", "~/")
 _OUTPUT_OPTIONS = re.compile(r"(?:-o|--out(?:put)?(?:-file)?|--output-\w+|--save|--to|>{1,2})$")
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """One thing to run, or not.
+    """A step to run, or one that is not run.
 
-    ``kind`` is ``shell``, ``python``, ``doctest``, or ``settled`` where the verdict is known without running. ``reason``
-    says why it is not run. ``harmless`` means that no later step depends on it. ``files`` are written before it,
-    ``stand_ins`` in place of the reader's own; ``absent`` are files that neither repository nor page has.
+    ``kind`` is ``shell``, ``python`` or ``doctest``, or ``settled`` if the verdict is known without running the step.
+    ``reason`` says why it is not run. ``harmless`` means that no later step depends on it. ``files`` are written before
+    the step; ``stand_ins`` replace the reader's own files. ``absent`` lists files that neither the repository nor the
+    page has.
     """
 
     block: int
@@ -64,13 +65,13 @@ class PlannedStep:
 
 @dataclass(slots=True)
 class PagePlan:
-    """Kinds of a page's blocks, and its steps in order."""
+    """The kinds of a page's blocks, and its steps in order."""
 
     kinds: list[Kind]
     steps: list[PlannedStep]
 
     def without(self, leaves: Callable[[int, PlannedStep], bool], reason: str, *, harmless: bool = True) -> PagePlan:
-        """The plan with the steps for which ``leaves`` holds settled as not run."""
+        """Return the plan with every step for which ``leaves`` is true settled as not run."""
         steps = list(self.steps)
         for at, step in enumerate(steps):
             if step.kind != "settled" and leaves(at, step):
@@ -78,7 +79,7 @@ class PagePlan:
         return PagePlan(self.kinds, steps)
 
     def up_to(self, last: int) -> PagePlan:
-        """The plan up to block ``last``, with everything before it."""
+        """Return the plan up to and including block ``last``."""
         return self.without(lambda _, step: step.block > last, "only an earlier block was to be run")
 
     def only(self, blocks: Collection[int]) -> PagePlan:
@@ -86,7 +87,7 @@ class PagePlan:
 
 
 def plan_of(page: Page, project: ProjectIndex, environment: CheckEnvironment | None, broken: str = "") -> PagePlan:
-    """Plan a page. Without an environment the project does not install, for the reason ``broken``."""
+    """Plan a page. If there is no environment, ``broken`` says why the project cannot be installed."""
     commands = environment.commands if environment else frozenset(project.declared.scripts)
     planner = _Planner(page, project, environment, commands, broken)
     kinds = [kind_of(code, project.modules, commands) for code in page.codes]
@@ -103,7 +104,7 @@ class _Planner:
         self._own = frozenset({*project.modules, canonicalize_name(project.declared.name), project.declared.name}) - {
             ""
         }
-        self._named: dict[str, str] = {}  # files that the reader is to write
+        self._named: dict[str, str] = {}  # files that the reader has to write
         self._clones = {
             PurePosixPath(url.rstrip("/")).name.removesuffix(".git")
             for url in re.findall(r"git clone\s+(?:-\S+\s+)*(\S+)", page.text)
@@ -214,14 +215,14 @@ class _Planner:
         return tuple(stand_ins), tuple(files)
 
 
-#: Limits for commands in running text: some start servers, and a page that mentions hundreds is no tutorial.
+#: Maximum number of commands from running text: some start servers, and a page with hundreds of them is not a tutorial.
 MOST = 20
 SECONDS = 3.0
 _INTERPRETER = re.compile(r"python[\d.]*|py")
 
 
 def with_commands(page: Page, project: ProjectIndex) -> Page:
-    """The page with the project's commands in running text as further blocks, each once, unless a block has it."""
+    """Return the page with project commands in running text added as blocks, unless a block already has them."""
     known = {command.text.strip() for code in page.codes for command in commands_of(code.code)}
     found: list[Code] = []
     for span in page.spans:
@@ -265,12 +266,12 @@ _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*(?:\.\.\.)?")
 
 
 def setup_reason(command: str) -> str:
-    """Why a command that sets up a working place is not run; "" for others."""
+    """Return why a command that sets up a workspace is not run, or "" for other commands."""
     return "the check has its own environment and copy of the repository" if _SETUP.match(command.strip()) else ""
 
 
 def placeholder(command: str) -> str:
-    """The placeholder in a command; "" if none."""
+    """Return the placeholder in a command, or "" if there is none."""
     if found := _HOLE.search(command):
         return found[0]
     for words in simple_commands(command) or ():
@@ -285,10 +286,10 @@ def placeholder(command: str) -> str:
 def why_not_shell(
     command: str, own_commands: Set[str], own_names: Set[str], in_environment: Set[str] = frozenset()
 ) -> str:
-    """Why a command is not run; "" where it can be.
+    """Return why a command is not run, or "" if it can be.
 
-    ``own_names`` are the project's modules and its normalised distribution name, for ``python -m``; ``in_environment`` are
-    other commands that the page has installed.
+    ``own_names`` are the project's modules and its normalised distribution name, for ``python -m``; ``in_environment``
+    are other commands that the page has installed.
     """
     if re.search(r"\bHEAD\b|\borigin/", command):
         return "it needs the history of a repository, of which a check has one state"
@@ -351,7 +352,7 @@ def why_not_python(code: str) -> str:
 
 
 def _left_out(tree: ast.Module) -> str:
-    """Reason where an ellipsis leaves code out, outside of stubs and slices; "" otherwise."""
+    """Return the reason if an ellipsis stands for omitted code, ignoring stubs and slices, or "" if none does."""
     for node in ast.walk(tree):
         for child in ast.iter_child_nodes(node):
             if not (isinstance(child, ast.Constant) and child.value is Ellipsis):
@@ -374,7 +375,7 @@ _OF_PYTHON_2 = re.compile(
     r"Missing parentheses in call to '(?:print|exec)'|multiple exception types must be parenthesized"
 )
 _NAMES = r"[A-Za-z_]\w*(?:\s+as\s+\w+)?(?:\s*,\s*[A-Za-z_]\w*(?:\s+as\s+\w+)?)*"
-#: An import that lacks the word ``import`` or has a comma after it; other languages have more forms (``cimport``).
+#: An import without the word ``import``, or with a comma after it; other languages have more forms (``cimport``).
 _IMPORT = re.compile(
     rf"\s*(?:>>> )?from\s+([A-Za-z_]\w*)(?:\.\w+)*\s+(?:(?!import\b){_NAMES}|import\s*,\s*{_NAMES})\s*(?:#.*)?"
 )
@@ -384,7 +385,7 @@ _PAGE_OF_PYTHON_2 = re.compile(r"\bpython[ -]?2", re.I)
 def syntax_fault(
     code: str, modules: Set[str], oldest: tuple[int, ...] | None, prose: str = ""
 ) -> tuple[int, str] | None:
-    """Line (from 1) and description of a slip in a snippet; None where it parses or may be intended."""
+    """Return the line (from 1) and description of a mistake in a snippet, or None if it parses or may be intended."""
     code = textwrap.dedent(code)
     error = _error_of(code)
     if error is None:
@@ -415,7 +416,7 @@ def syntax_fault(
 
 
 def _shows_a_signature(tree: ast.Module, number: int) -> bool:
-    """Whether the definition at a line has no body but a docstring, as tools print signatures."""
+    """Whether the definition on a line has only a docstring as its body, as in signatures printed by tools."""
     return any(
         isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         and node.lineno <= number <= node.body[0].lineno

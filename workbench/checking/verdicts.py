@@ -1,4 +1,4 @@
-"""The result of a check: a verdict on every block and claim."""
+"""The result of a check: a verdict on each block and claim."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ class BlockVerdict(StrEnum):
     NOT_RUN = "not run"
 
 
-#: The verdicts that are alarms.
+#: The verdicts that count as alarms.
 ALARMS = (BlockVerdict.FAILS, BlockVerdict.DIFFERS)
 
 
 @dataclass(frozen=True, slots=True)
 class BlockPart:
-    """A command, snippet or example of a block.
+    """A command, snippet or example in a block.
 
-    ``line`` (from 1) is where it failed, else where it begins. ``seconds`` is 0 where it was not run; the first example of
-    a session has the time of all. ``harmless``: no later step depends on it.
+    ``line`` (from 1) is the line that failed, or the first line if none did. ``seconds`` is 0 if the part was not run;
+    the first example of a session has the time of the whole session. ``harmless`` means that no later step depends on
+    the part.
     """
 
     line: int
@@ -54,10 +55,10 @@ class BlockPart:
 
 @dataclass(frozen=True, slots=True)
 class BlockResult:
-    """A block with its verdict.
+    """A block and its verdict.
 
-    ``path`` is relative to the repository; ``line`` (from 1) is where it failed, else where it begins; ``reason`` is a
-    sentence without full stop, "" where all works; ``command`` is the failing command.
+    ``path`` is relative to the repository. ``line`` (from 1) is the line that failed, or the first line if none did.
+    ``reason`` is a sentence without a full stop, or "" if everything works. ``command`` is the command that failed.
     """
 
     path: str
@@ -74,7 +75,7 @@ class BlockResult:
 
     @property
     def alarming(self) -> tuple[BlockResult, ...]:
-        """The failing or differing parts, each with its own line number."""
+        """Return the parts that fail or differ, each with its own line number."""
         if self.verdict not in ALARMS:
             return ()
         return tuple(self._like(one, bool(self.command)) for one in self.parts if one.verdict in ALARMS) or (self,)
@@ -86,7 +87,11 @@ class BlockResult:
         )  # fmt: skip
 
     def with_parts(self, parts: Sequence[BlockPart], is_command: bool) -> BlockResult:
-        """The block with these parts: it fails or differs if one does, works if one works and none of these, else is *not run*."""
+        """Return the block with these parts and the resulting verdict.
+
+        The block fails or differs if any part does, works if at least one part works and none fails or differs, and is
+        *not run* in all other cases.
+        """
         parts = tuple(parts)
         bad = next((one for wanted in ALARMS for one in parts if one.verdict is wanted), None)
         if bad is not None:
@@ -109,8 +114,8 @@ class BlockResult:
 class CheckResult:
     """The result of a check.
 
-    ``problems`` are sentences about parts that could not be checked. ``waiting`` are the places of blocks without a verdict yet,
-    *not run* until then.
+    ``problems`` are sentences about parts that could not be checked. ``waiting`` holds the indices of blocks that have
+    no verdict yet and count as *not run* until then.
     """
 
     pages: tuple[str, ...]
@@ -123,14 +128,14 @@ class CheckResult:
 
     @property
     def alarms(self) -> tuple[BlockResult | CheckedClaim, ...]:
-        """Failing or differing parts of blocks and untrue claims, by page and line."""
+        """Return the failing or differing parts of blocks and the untrue claims, sorted by page and line."""
         bad: list[BlockResult | CheckedClaim] = [part for one in self.blocks for part in one.alarming]
         bad += [one for one in self.claims if one.lookup.truth is Truth.UNTRUE]
         return tuple(sorted(bad, key=lambda one: (self.pages.index(one.path), one.line)))
 
 
 def counts(checked: CheckResult) -> tuple[dict[str, int], dict[str, int]]:
-    """How many blocks, and how many claims, have each verdict."""
+    """Count the blocks and the claims by verdict."""
     blocks = Counter({str(each): 0 for each in BlockVerdict})
     blocks.update(word(one) for one in checked.blocks)
     claims = Counter({str(each): 0 for each in Truth})
@@ -139,7 +144,7 @@ def counts(checked: CheckResult) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def sentence(claim: CheckedClaim) -> str:
-    """What is wrong with a claim, and the nearest true name: ``--stopwach``; there is ``--stopwatch``."""
+    """Describe the fault in a claim and the closest true name: ``--stopwach``; there is ``--stopwatch``."""
     found = claim.lookup
     near = f"; there is {found.nearest}" if found.nearest and not _named(found.nearest, found.reason) else ""
     shown = "" if _named(claim.text, found.reason) else f"{one_line(claim.text, 60)}: "
@@ -147,7 +152,7 @@ def sentence(claim: CheckedClaim) -> str:
 
 
 def _named(text: str, reason: str) -> bool:
-    """Whether a reason names a text: ``--words`` does not name ``--word``."""
+    """Whether a reason mentions a text as a whole word; ``--words`` does not mention ``--word``."""
     return re.search(rf"(?<![\w-]){re.escape(text)}(?![\w-])", reason) is not None
 
 
@@ -160,16 +165,16 @@ def word(one: BlockResult | CheckedClaim) -> str:
 
 
 def alarm(one: BlockResult | CheckedClaim) -> str:
-    """What is wrong with a block or claim: ``fails: exit status 2``, ``untrue: there is no option --stopwach``."""
+    """Describe the fault in a block or claim: ``fails: exit status 2``, ``untrue: there is no option --stopwach``."""
     return f"{word(one)}: {fault(one)}"
 
 
 def shown_lines(one: BlockResult | CheckedClaim, most: int) -> list[str]:
-    """The diff between claimed and real output, else up to ``most`` last lines of the output."""
+    """Return the diff between claimed and real output, or the last ``most`` lines of the output if there is no diff."""
     return [] if isinstance(one, Claim) else list(one.diff) or one.output.splitlines()[-most:]
 
 
-#: Increased with every change in the meaning of verdicts; results of other rules are kept beside the new ones.
+#: Increment this whenever the meaning of verdicts changes; results under other rules are stored next to the new ones.
 RULES = 4
 
 
@@ -197,13 +202,13 @@ def from_json(text: str) -> CheckResult:
 
 
 def checked_of(reader: SessionReader, trial: str) -> CheckResult | None:
-    """The latest valid check of a trial's README; None without one."""
+    """Return the latest valid check of a trial's README, or None if there is none."""
     row = counting_check(reader.checks(trial))
     return None if row is None else result_of(reader, row)
 
 
 def result_of(reader: SessionReader, row: CheckRow) -> CheckResult | None:
-    """A recorded check, None where it did not finish."""
+    """Return a recorded check, or None if it did not finish."""
     if row.result_blob is None:
         return None
     text = reader.kept(row.result_blob, f"the check of trial {row.trial_id}")

@@ -1,1 +1,1 @@
-"""What a page says and what a project has: one parser of pages, one of commands, one of examples, one index of a project."""
+"""Parsers for pages, commands and code examples, and an index of a project, for finding claims and looking them up."""

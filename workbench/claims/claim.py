@@ -1,4 +1,7 @@
-"""A claim: what a page says of its project. The check, grounding and the offline judge share it; each looks it up its own way."""
+"""A claim is something that a page says about its project.
+
+The check, grounding and the offline judge share this class; each of them looks claims up in its own way.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ LookupT = TypeVar("LookupT")
 
 
 class Truth(StrEnum):
-    """Verdict on a claim."""
+    """The verdict on a claim."""
 
     TRUE = "true"
     UNTRUE = "untrue"
@@ -19,7 +22,7 @@ class Truth(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PageRange:
-    """Characters ``start`` to ``end`` of a page in ``line`` (from 1); 0 to 0 is the whole line."""
+    """Characters ``start`` to ``end`` of a page on ``line`` (from 1); if both are 0, the whole line."""
 
     line: int
     start: int = 0
@@ -29,9 +32,10 @@ class PageRange:
 
 @dataclass(frozen=True, slots=True)
 class LookupResult:
-    """What the index of the project answers.
+    """The result of looking a claim up in the project's index.
 
-    ``nearest`` is the nearest true name; it may replace the claim's text where it is ``exact``, the only candidate.
+    ``nearest`` is the closest true name. If it is ``exact``, that is, the only candidate, it may replace the claim's
+    text.
     """
 
     truth: Truth
@@ -42,10 +46,11 @@ class LookupResult:
 
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """What a text must contain to support a claim: one spelling of each group; the last group gives the origin.
+    """What a text must contain to support a claim: one spelling from each group; the last group determines the origin.
 
-    An uncertain claim may be the reader's own (an argument, a placeholder), and counts only where it is found. A number
-    must stand near one of the word stems in ``context``. A build target counts only in files named in ``within``.
+    An uncertain claim may be the reader's own (an argument or a placeholder), so it counts only if it is found. A
+    number must be near one of the word stems in ``context``. A build target counts only in the files named in
+    ``within``.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -56,11 +61,11 @@ class Needles:
 
 @dataclass(frozen=True, slots=True)
 class Claim(Generic[LookupT]):
-    """Something that a page says of its project.
+    """Something that a page says about its project.
 
     ``kind`` is ``module``, ``name``, ``parameter``, ``option``, ``default``, ``variable``, ``file``, ``extra``,
-    ``dependency``, ``version``, ``licence``, ``python``, ``command`` or ``url``; for grounding ``identifier``, ``path``,
-    ``option``, ``command``, ``dependency`` or ``number``.
+    ``dependency``, ``version``, ``licence``, ``python``, ``command`` or ``url``. For grounding, it is ``identifier``,
+    ``path``, ``option``, ``command``, ``dependency`` or ``number``.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""What a project declares of itself: files, distributions, extras, versions of Python, licence."""
+"""What a project declares about itself: files, distributions, extras, Python versions and licence."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from packaging.utils import canonicalize_name
 
 from workbench.regeneration.declarations import Declarations, declarations
 
-#: Names of files that list distributions, in any folder.
+#: Names of files, in any folder, that list distributions.
 _NAMES_DISTRIBUTIONS = re.compile(
     r"pyproject\.toml|setup\.(?:py|cfg)|.*requirements.*\.(?:txt|in)|tox\.ini|environment.*\.ya?ml|Pipfile"
 )
 
 
 class DeclaredProject:
-    """The files of a repository and its declarations; each is read once."""
+    """The files of a repository and its declarations; each is read only once."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -43,7 +43,7 @@ class DeclaredProject:
 
     @property
     def released(self) -> bool:
-        """Whether this is a source distribution, which may lack files of the repository."""
+        """Whether this is a source distribution, which may lack some of the repository's files."""
         return "PKG-INFO" in self.files
 
     def is_called(self, distribution: str) -> bool:
@@ -51,7 +51,7 @@ class DeclaredProject:
 
     @cached_property
     def dependencies(self) -> frozenset[str]:
-        """Distributions that the project declares, for whatever use, by their normal names."""
+        """Return the normalised names of all distributions that the project declares, for any purpose."""
         declared = self.declared
         extras = (one for extra in declared.extras.values() for one in extra)
         words = (*declared.requirements, *declared.test_requirements, *extras)
@@ -59,7 +59,7 @@ class DeclaredProject:
 
     @cached_property
     def extras(self) -> frozenset[str]:
-        """Declared extras, and those of built metadata: a build may add some."""
+        """Return the declared extras and those in built metadata, because a build may add some."""
         found = set(self.declared.extras)
         for name in sorted(self.files):
             if name == "PKG-INFO" or name.endswith((".egg-info/PKG-INFO", ".dist-info/METADATA")):
@@ -69,7 +69,7 @@ class DeclaredProject:
 
     @cached_property
     def oldest_python(self) -> tuple[int, ...] | None:
-        """The oldest Python that the project declares; None if it declares none."""
+        """Return the oldest Python that the project declares, or None if it declares none."""
         bounds = [
             tuple(int(part) for part in one.version.split(".")[:2] if part.isdigit())
             for one in self._pythons
@@ -79,7 +79,7 @@ class DeclaredProject:
 
     @cached_property
     def newest_python(self) -> tuple[int, ...]:
-        """The newest Python by a declared bound, else by classifiers, else the newest release that may exist."""
+        """Return the newest Python by a declared bound, or else by classifiers, or else the newest possible release."""
         with contextlib.suppress(ValueError):
             for one in self._pythons:
                 numbers = tuple(int(part) for part in one.version.split(".")[:2])
@@ -87,12 +87,12 @@ class DeclaredProject:
                     return numbers if one.operator == "<=" else (numbers[0], numbers[1] - 1)
         named = re.findall(r"Programming Language :: Python :: (\d)\.(\d+)", self._declarations)
         today = datetime.datetime.now(datetime.UTC)
-        # Python has one release a year, in October; the next one can be tried before.
+        # Python has one release a year, in October; its pre-releases are available earlier.
         return max(((int(major), int(minor)) for major, minor in named), default=(3, today.year - 2010))
 
     @cached_property
     def needed_python(self) -> tuple[int, ...] | None:
-        """The oldest declared Python, or (3,) where classifiers name only Python 3; else None."""
+        """Return the oldest declared Python, or (3,) if classifiers name only Python 3, or None in any other case."""
         named = set(re.findall(r"Programming Language :: Python :: (\d)", self._declarations))
         return self.oldest_python or ((3,) if named == {"3"} else None)
 
@@ -109,18 +109,18 @@ class DeclaredProject:
 
     @cached_property
     def licences(self) -> frozenset[str]:
-        """Licence families by declaration and licence files; more than one if these disagree."""
+        """Return the licence families in declarations and licence files; there are several if these disagree."""
         found = set(licence_families(self.declared.licence))
         for name in self.licence_files:
             head = " ".join((self.root / name).read_text("utf-8", "replace")[:1500].split())
-            # In its title: the text of the LGPL goes on to name the GPL.
+            # Look only at the title, because the text of the LGPL also mentions the GPL.
             titles = {family: match.start() for family, match in _families(head[:120])}
             found |= {min(titles, key=lambda family: titles[family])} if titles else licence_families(head)
         return frozenset(found)
 
     @cached_property
     def licence_files(self) -> list[str]:
-        """Licence files. A declaration without one may be about bindings only."""
+        """Return the licence files. A declaration without one may be about bindings only."""
         return [name for name in sorted(self.files) if re.fullmatch(r"(?:LICEN[SC]E|COPYING)(?:\.\w+)?", name, re.I)]
 
     @cached_property
@@ -164,7 +164,7 @@ _LEFT_OUT = frozenset(_FOLDERS.split())
 
 
 def tree_files(root: Path) -> Iterator[Path]:
-    """Regular files in order, without version control, environments and caches."""
+    """Yield regular files in order, leaving out version control data, environments and caches."""
     for folder, names, files in os.walk(root):
         names[:] = sorted(name for name in names if name not in _LEFT_OUT and not name.endswith(".egg-info"))
         for name in sorted(files):

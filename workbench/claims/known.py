@@ -1,6 +1,6 @@
-"""Common knowledge: Python, the shell, everyday tools, placeholders in examples.
+"""Common knowledge: Python, the shell, everyday tools, and placeholders in examples.
 
-A name is known because a language or program defines it, never because a README happened to use it.
+A name is known because a language or program defines it, never because some README happened to use it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FILE_TOOLS = (
     "tail wc find xargs tee cut tr chmod ln tar gzip gunzip zip unzip env which diff date time timeout test true "
     "false exit read sleep seq base64 md5sum sha256sum du "
 )
-#: Programs that only read and write files, and commands of the shell.
+#: Programs that only read and write files, and shell built-ins.
 FILE_TOOLS = frozenset(_FILE_TOOLS.split())
 _PROGRAMS = (
     "chown curl wget ssh scp rsync sudo su man less more patch kill ps top df eval exec xdg-open open start notepad "
@@ -43,13 +43,13 @@ _PROGRAMS = (
     "virtualenvwrapper mkvirtualenv workon activate pdb cython mypyc pyinstaller "
 )
 PROGRAMS = frozenset(_PROGRAMS.split()) | FILE_TOOLS | TOOLING
-"""Programs with documentation of their own: their names, options and arguments are no claims about a project."""
+"""Programs with documentation of their own: their names, options and arguments are not claims about a project."""
 
 BUILD_TOOLS = {"make": ("Makefile", "makefile", "GNUmakefile"), "just": ("justfile",), "npm": ("package.json",)}
-"""Programs whose targets the project defines, and the files in which it does."""
+"""Programs with project-defined targets, and the files that define those targets."""
 
 _OTHER = (
-    # Literals, formats, protocols and words of other languages that are written as code.
+    # Literals, formats, protocols and words from other languages that are commonly written as code.
     "true false null none nil nan inf undefined json yaml yml toml xml csv tsv html css ini utf-8 utf8 ascii latin-1 http https "
     "ftp ssh tcp udp stdin stdout stderr eof int str float bool void char string array object number boolean integer text "
     "os sys pypi testpypi main master develop trunk head origin localhost python cpython pypy self cls args kwargs argv "
@@ -71,7 +71,7 @@ _FILE_NAMES = (
 FILE = re.compile(
     rf"(?:[\w.@+*-]+/)*(?:[\w@+*-][\w.@+*-]*\.(?:{'|'.join(_EXTENSIONS)})|{_FILE_NAMES}|\.[a-z][\w-]+(?:\.[\w-]+)*)"
 )
-"""A file name: one with a usual extension, or one of the usual names without."""
+"""A file name: one with a common extension, or one of the common names without an extension."""
 FOLDER = re.compile(r"(?:\.{0,2}/)?(?:[\w.@+-]+/)+(?:[\w.@+-]+)?")
 
 _COMMON_FILES = ".git .gitignore .venv venv .bashrc .zshrc .profile .bash_profile .ssh .netrc .pypirc .cache .config"
@@ -107,12 +107,12 @@ def _python() -> frozenset[str]:
 
 
 def is_attribute(name: str) -> bool:
-    """Whether objects of Python's own types have this attribute."""
+    """Whether objects of Python's built-in types have this attribute."""
     return name in _attributes()
 
 
 def may_be_own(name: str) -> bool:
-    """Whether a project may define this known name as well: a method or module, but no builtin."""
+    """Whether a project may also define this known name; true for methods and modules, but not for builtins."""
     return (
         len(name) > 2
         and name.islower()
@@ -127,14 +127,14 @@ def is_everybodys_file(path: str) -> bool:
 
 
 def is_python(name: str) -> bool:
-    """Whether Python or its standard library defines a name; a dotted name counts by its module."""
+    """Whether Python or its standard library defines a name; for a dotted name, its module decides."""
     first = name.split(".")[0]
     dunder = name.startswith("__") and name.endswith("__")
     return dunder or name in _python() or ("." in name and first in sys.stdlib_module_names)
 
 
 def is_known(name: str) -> bool:
-    """Whether a name in code is common knowledge and so belongs to no particular project."""
+    """Whether a name in code is common knowledge and therefore does not belong to any particular project."""
     low = name.lower()
     return (
         is_python(name)
@@ -155,17 +155,17 @@ def is_placeholder(text: str) -> bool:
 
 
 def is_readers_name(name: str) -> bool:
-    """Whether a Python name is one that pages invent for the reader: ``MyDataModel``, ``your_app``, ``foo``."""
+    """Whether a Python name is invented for the reader, as pages often do: ``MyDataModel``, ``your_app``, ``foo``."""
     return _READERS_NAME.fullmatch(name.rpartition(".")[2]) is not None
 
 
 def is_readers_data(path: str) -> bool:
-    """Whether a path is a file that the reader provides (``input.txt``)."""
+    """Whether a path is a file that the reader provides, such as ``input.txt``."""
     return _USUAL_DATA.match(path) is not None
 
 
 def stands_for_a_package(name: str) -> bool:
-    """Whether a distribution's name is a placeholder: ``PACKAGE``, ``your-plugin``."""
+    """Whether the name of a distribution is a placeholder, such as ``PACKAGE`` or ``your-plugin``."""
     return name.isupper() or is_placeholder(name) or is_readers_name(canonicalize_name(name).replace("-", "_"))
 
 
@@ -173,7 +173,7 @@ NOT_MODULES = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks
 
 
 def modules_of(paths: Iterable[str]) -> frozenset[str]:
-    """Importable names of a repository by its paths: packages and modules at its root or in ``src``."""
+    """Return the importable names in a repository's paths: packages and modules at its root or in ``src``."""
     own = (path.removeprefix("src/") for path in paths if path.endswith((".py", ".pyi", ".pyx")))
     return frozenset(path.split("/")[0].partition(".")[0] for path in own) - NOT_MODULES
 

@@ -1,4 +1,4 @@
-"""A page in Markdown or reStructuredText: headings, paragraphs, code blocks, code spans and links, each with its place."""
+"""A page in Markdown or reStructuredText: headings, paragraphs, code blocks, code spans and links, with positions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 LONGEST = 100_000
-"""Characters of a README whose outline is read."""
+"""Maximum number of characters of a README to read for its outline."""
 MOST_PARTS = 1_000
-"""Maximum number of headings and of code blocks in an outline; five times as many paragraphs and rows."""
+"""Maximum number of headings and of code blocks in an outline; paragraphs and rows may be five times as many."""
 
 DOCTEST = frozenset({"pycon", "doctest", "pyshell", "python-console", "ipython"})
 PYTHON = DOCTEST | {"python", "py", "python3", "py3", "testcode", "testsetup", "code-cell", "ipython3"}
@@ -27,7 +27,8 @@ PAST_OR_FUTURE = (
     r"migrat(?:ion|ions|ing)|upgrad(?:es?|ing)|breaking[ _-]changes|deprecat(?:ed|ions?)|removed|archived?|legacy|"
     r"road[ _-]?map|to[ _-]?do|planned|future|plans?|proposals?"
 )
-#: A heading that is such a word, perhaps with what it is of: "Changelog", "Migrating from 1.x", "What's new in 2.0".
+#: A heading about the past or the future, perhaps with more words: "Changelog", "Migrating from 1.x", "What's new in
+#: 2.0".
 _HEADING = re.compile(
     rf"\W*(?:the |full )?(?:{PAST_OR_FUTURE})(?:\s+(?:log|notes?|history|guide|items|work|features|in|from|to|of|for|since)\b.{{0,40}})?\W*",
     re.I,
@@ -46,7 +47,7 @@ _FENCE_END = re.compile(r"^[\s>]*(`{3,}|~{3,})[ \t]*$")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading; ``end`` is where its line ends."""
+    """A heading; ``end`` is the end of its line."""
 
     level: int
     text: str
@@ -59,10 +60,10 @@ class Heading:
 class Code:
     """A code block, or a command in running text (``inline``).
 
-    ``info`` is the text after the fence, ``before`` the paragraph or heading right before it, ``skip`` the author's reason
-    to skip it. ``adjacent`` means that nothing but ``before`` separates it from the block above. ``section`` counts
-    headings of the first two levels; ``another_time`` is the heading of a section on the past or future. ``closed`` is
-    False for a fence that the page never closes.
+    ``info`` is the text after the fence, ``before`` the paragraph or heading directly before the block, and ``skip``
+    the author's reason for skipping it. ``adjacent`` means that only ``before`` separates it from the block above.
+    ``section`` is the number of headings of the first two levels so far. ``another_time`` is the heading of a section
+    about the past or the future. ``closed`` is False if the page never closes the fence.
     """
 
     line: int
@@ -87,7 +88,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The text of a paragraph, list item or table cell; ``kind`` is ``prose`` or, in tables, ``row``."""
+    """The text of a paragraph, list item or table cell; ``kind`` is ``prose``, or ``row`` in tables."""
 
     kind: str
     text: str
@@ -97,7 +98,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A code span with its line, and the line or paragraph around it."""
+    """A code span with its line number and the surrounding line or paragraph."""
 
     line: int
     text: str
@@ -106,7 +107,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link or picture; ``target`` is where it leads."""
+    """A link or image; ``target`` is its destination."""
 
     line: int
     target: str
@@ -114,11 +115,11 @@ class Link:
 
 @dataclass(slots=True)
 class Page:
-    """A page. Places are characters of ``text`` and lines from 1.
+    """A page. Positions are character offsets in ``text``, and line numbers start at 1.
 
-    ``path`` is its name in messages; relative links start from ``folder``. ``prose`` has paragraphs, headings and table
-    rows as written, with their first line; ``another_time`` the (first line, last line, heading) of sections on the past
-    or future. An outline has no ``spans`` and ``links``.
+    ``path`` is the page's name in messages; relative links are resolved from ``folder``. ``prose`` contains paragraphs,
+    headings and table rows as written, with their first line. ``another_time`` lists the sections about the past or the
+    future as (first line, last line, heading). An outline has no ``spans`` or ``links``.
     """
 
     text: str
@@ -135,7 +136,7 @@ class Page:
     tables: int = 0
 
     def section(self, heading: Heading) -> tuple[int, int]:
-        """The characters under a heading, up to the next heading of its level or above."""
+        """Return the span of the text under a heading, up to the next heading of the same or a higher level."""
         for other in self.headings:
             if other.start > heading.start and other.level <= heading.level:
                 return heading.end, other.start
@@ -150,7 +151,7 @@ class Page:
 
 
 def parse_page(text: str, path: str, folder: str = "") -> Page:
-    """Parse a whole page in Markdown."""
+    """Parse a complete Markdown page."""
     text = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     page = _Reader(Page(text, path, folder)).read(_WHOLE.parse(text))
     page.another_time = list(_of_another_time(page.headings, len(text.splitlines())))
@@ -158,10 +159,10 @@ def parse_page(text: str, path: str, folder: str = "") -> Page:
     return page
 
 
-# Several criteria read the same README in turn; parsing is by far the most expensive part.
+# Several criteria read the same README one after another, and parsing it is by far the most expensive part.
 @lru_cache(maxsize=4)
 def outline(readme: str) -> Page:
-    """Headings, code and paragraphs of the first 100,000 characters of a README in Markdown or reStructuredText."""
+    """Return headings, code and paragraphs in the first 100,000 characters of a Markdown or reStructuredText README."""
     text = readme[:LONGEST]
     page = _restructured(text) if is_restructured(text) else _Reader(Page(text)).read(_BLOCKS.parse(text))
     del page.headings[MOST_PARTS:], page.codes[MOST_PARTS:], page.blocks[5 * MOST_PARTS :]
@@ -169,22 +170,22 @@ def outline(readme: str) -> Page:
 
 
 _WHOLE = MarkdownIt("commonmark").enable("table")
-# An outline needs neither rule; link definitions would be decoded, which fails on lone surrogates.
+# An outline does not need these rules, and decoding link definitions would fail on lone surrogates.
 _BLOCKS = MarkdownIt("commonmark").enable("table").disable(["inline", "reference"])
 
 
 class _Reader:
-    """Fills a page from the tokens of its text."""
+    """Builds a page from the tokens of its text."""
 
     def __init__(self, page: Page) -> None:
         self._page, self._text = page, page.text
         self._starts = [0, *(match.end() for match in _NEWLINE.finditer(page.text)), len(page.text)]
         self._before = ""
         self._skip = ""
-        self._pieces = 9  # pieces of prose since the last block of code
+        self._pieces = 9  # pieces of prose since the last code block
         self._line = 1
         self._section = 0
-        self._level = 0  # of the heading whose text comes next
+        self._level = 0  # level of the heading that contains the next text
         self._in_table = False
 
     def read(self, tokens: Iterable[Token]) -> Page:
@@ -209,7 +210,7 @@ class _Reader:
         return self._page
 
     def _written(self, first: int, last: int) -> str:
-        """Lines ``first`` to before ``last``, from 0."""
+        """Return the lines from ``first`` up to but excluding ``last``, counted from 0."""
         end = len(self._starts) - 1
         return self._text[self._starts[min(first, end)] : self._starts[min(last, end)]].removesuffix("\n")
 
@@ -273,7 +274,7 @@ def is_of_another_time(heading: str) -> bool:
 
 
 def _of_another_time(headings: list[Heading], last: int) -> Iterator[tuple[int, int, str]]:
-    """Sections on the past or future; the page's title does not count."""
+    """Yield the sections about the past or the future; the page's title is ignored."""
     for number, one in enumerate(headings):
         if one.level > 1 and is_of_another_time(one.text):
             later = (other.line - 1 for other in headings[number + 1 :] if other.level <= one.level)
@@ -291,7 +292,7 @@ _MARKDOWN = re.compile(r"^#{1,6} \S|^(?:```|~~~\w)|\]\(", re.M)
 
 
 def is_restructured(text: str) -> bool:
-    """Whether a README has directives, links or literal blocks of reStructuredText, more than Markdown's."""
+    """Whether a README has more reStructuredText directives, links or literal blocks than Markdown markup."""
     head = text[:20_000]
     signs = len(_SIGNS.findall(head))
     return signs > 0 and signs > len(_MARKDOWN.findall(head))
@@ -382,7 +383,7 @@ def _restructured(text: str) -> Page:
 
 
 def _indented(bare: list[str], start: int) -> int:
-    """The first line from ``start`` that is neither empty nor indented, without trailing empty lines."""
+    """Return the index after the indented lines that begin at ``start``, excluding trailing empty lines."""
     end = start
     while end < len(bare) and (not bare[end] or bare[end][:1] in " \t"):
         end += 1

@@ -1,4 +1,4 @@
-"""What a repository contains: modules, names, parameters, options, files, words, declarations.
+"""Contents of a repository: modules, names, parameters, options, files, words and declarations.
 
 Sources are parsed, never imported, and only when a lookup needs them.
 """
@@ -32,13 +32,13 @@ from workbench.regeneration.project_layout import import_roots, own_modules
 if TYPE_CHECKING:
     from workbench.repository import View
 
-#: Code after which the names of a module cannot be read from its source.
+#: Code that means that the names in a module cannot be determined from its source.
 _DYNAMIC = re.compile(
     rb"^\s*(?:def __getattr__|from [\w.]+ import \*|from \. import \*)|globals\(\)|vars\(\)|locals\(\)|setattr\(|lazy_loader|"
     rb"sys\.modules\[|exec\(|importlib\.import_module|extend_path|declare_namespace",
     re.M,
 )
-#: A namespace package that several distributions share.
+#: Code of a namespace package that several distributions share.
 _SHARED = re.compile(rb"extend_path|declare_namespace")
 _OPTIONS = re.compile(rb"add_argument|add_option|[Oo]ption\(")
 _LARGEST = 2_000_000
@@ -58,7 +58,7 @@ def _remembered(method: _Method) -> _Method:
 
 
 class ProjectIndex(DeclaredProject):
-    """A repository; everything about it is computed once."""
+    """A repository; everything about it is computed only once."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
@@ -93,7 +93,7 @@ class ProjectIndex(DeclaredProject):
 
     @cached_property
     def code(self) -> bytes:
-        """Sources and configuration files in one piece, to search for words."""
+        """Return all sources and configuration files as one text in which to search for words."""
         others = [
             (self.root / path).read_bytes()
             for path in sorted(self.files)
@@ -114,7 +114,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def suggestion(self, name: str) -> str:
-        """The one function or class that a misspelt name stands for; "" if none."""
+        """Return the only function or class that a misspelt name can refer to, or "" if there is none."""
         return slip_of(name, self.defined)
 
     @_remembered
@@ -130,7 +130,7 @@ class ProjectIndex(DeclaredProject):
     # -- modules
 
     def module_file(self, dotted: str) -> str | None:
-        """File of a module; "" for a namespace package, None where there is no such module."""
+        """Return the file of a module, "" for a namespace package, or None if there is no such module."""
         for root in self.roots:
             base = "/".join(part for part in (root, *dotted.split(".")) if part != ".")
             for path in (f"{base}/__init__.py", f"{base}.py", f"{base}/__init__.pyi", f"{base}.pyi", f"{base}.pyx"):
@@ -139,7 +139,7 @@ class ProjectIndex(DeclaredProject):
             if base in self.folders:
                 return ""
             if base in self._stems:
-                return ""  # an extension module, or something that makes one
+                return ""  # an extension module, or a file from which one is built
         return None
 
     @_remembered
@@ -147,7 +147,7 @@ class ProjectIndex(DeclaredProject):
         return python_of(self.sources.get(path, b"").decode("utf-8", "replace"))
 
     def names_of(self, path: str) -> frozenset[str] | None:
-        """Words in a module's source; None if it creates names at run time."""
+        """Return the words in a module's source, or None if it creates names at run time."""
         text = self.sources.get(path)
         if text is None or _DYNAMIC.search(text):
             return None
@@ -155,7 +155,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def hidden(self, module: str) -> bool:
-        """Whether a package rebinds the name of its own module, so that an import gives something else."""
+        """Whether a package rebinds the name of one of its modules, so that importing it yields something else."""
         package, _, name = module.rpartition(".")
         path = self.module_file(package) if package else None
         tree = self.parsed(path) if path else None
@@ -173,10 +173,10 @@ class ProjectIndex(DeclaredProject):
         )
 
     def lacks(self, module: str, name: str) -> bool:
-        """Whether a module has no such word and its package no such module.
+        """Whether a module does not contain a word and its package has no module of that name.
 
-        False for a module that creates names at run time, unless the word is nowhere in the code, and for a package that
-        several distributions share.
+        The result is False for a module that creates names at run time, unless the word occurs nowhere in the code, and
+        for a package that several distributions share.
         """
         path = self.module_file(module) if module else None
         if (
@@ -192,7 +192,7 @@ class ProjectIndex(DeclaredProject):
         return not self.occurs(name) if words is None else name not in words
 
     def is_built(self, name: str) -> bool:
-        """Whether a file or folder that is not Python has this name: an extension module may be built from it."""
+        """Whether a non-Python file or folder has this name, so that an extension module may be built from it."""
         return name in self._built
 
     @cached_property
@@ -201,7 +201,7 @@ class ProjectIndex(DeclaredProject):
         return frozenset(part for *folders, name in others for part in (*folders, name.split(".")[0]))
 
     def parameters(self, module: str, name: str, depth: int = 0) -> tuple[str, ...] | None:
-        """Parameters of what a module defines or imports under a name; None if these cannot be determined."""
+        """Return the parameters of the object that a module defines or imports under a name, or None if unknown."""
         path = self.module_file(module)
         tree = self.parsed(path) if path else None
         if path is None or tree is None or depth > 5:
@@ -222,15 +222,16 @@ class ProjectIndex(DeclaredProject):
         return found[0] if len(found) == 1 else None
 
     def parameters_named(self, owner: str) -> tuple[str, ...] | None:
-        """Parameters of the one function or class of that name outside tests; None where there is not exactly one."""
+        """Return the parameters of the function or class ``owner`` outside tests, or None unless it is unique."""
         found = [parameters_of(node) for node in self._definitions_with(owner) if node.name == owner]
         return found[0] if len(found) == 1 else None
 
     @_remembered
     def members(self, name: str, depth: int = 0) -> tuple[frozenset[str], bool] | None:
-        """Attributes of the classes of a name, and whether these are all; None without such a class.
+        """Return the attributes of the classes called ``name`` and whether they are complete, or None without a class.
 
-        There may be more where a base is not in the project, or with a metaclass, a decorator or ``__getattr__``.
+        They may be incomplete if a base is not in the project, or if there is a metaclass, a decorator or
+        ``__getattr__``.
         """
         there = self._definitions_with(name) if name in self.defined else ()
         classes = [one for one in there if isinstance(one, ast.ClassDef) and one.name == name]
@@ -258,7 +259,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def rejects(self, called: str, keyword: str) -> bool:
-        """Whether every function, method or constructor of a name (``run``, ``Pipeline.run``) lacks a parameter."""
+        """Whether every function, method or constructor called this (``run``, ``Pipeline.run``) lacks a parameter."""
         owner, _, name = called.rpartition(".")
         owner = owner.rpartition(".")[2]
         arguments = []
@@ -270,7 +271,7 @@ class ProjectIndex(DeclaredProject):
                 methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
                 found = [one.args for one in methods if one.name == wanted]
                 if not owner and not found:
-                    return False  # its constructor is inherited or made
+                    return False  # its constructor is inherited or generated
                 arguments += found
         return bool(arguments) and not any(
             one.kwarg or keyword in {each.arg for each in (*one.args, *one.kwonlyargs)} for one in arguments
@@ -278,7 +279,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def defaults_of(self, parameter: str) -> tuple[tuple[str, str], ...]:
-        """(owner, default) of each parameter of that name outside tests; a default is a Python literal or ""."""
+        """Return (owner, default) wherever the parameter occurs outside tests; a default is a Python literal or ""."""
         return tuple(
             (node.name, default)
             for node in self._definitions_with(parameter)
@@ -300,7 +301,7 @@ class ProjectIndex(DeclaredProject):
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """Options declared to argparse, optparse, click or typer outside tests."""
+        """Return the options declared to argparse, optparse, click or typer outside tests."""
         found: list[Option] = []
         for path, text in self._own.items():
             if _OPTIONS.search(text) and (b'"-' in text or b"'-" in text):
@@ -310,7 +311,7 @@ class ProjectIndex(DeclaredProject):
 
     @cached_property
     def flags(self) -> frozenset[str]:
-        """Every word of the sources that is spelled like a long option, and the negated options that frameworks derive."""
+        """Return words in the sources that look like long options, and the negated options that frameworks derive."""
         own = b"\n".join(self._own.values())
         found = {flag.decode() for flag in re.findall(rb"--[A-Za-z][\w-]*", own)}
         return frozenset(found | {f"--no-{flag[2:]}" for flag in found})
@@ -319,7 +320,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def may_install(self, distribution: str) -> bool:
-        """Whether a page may install a distribution: it is declared, named somewhere, a usual tool or a placeholder."""
+        """Whether a page may install a distribution: one declared or mentioned, a common tool, or a placeholder."""
         name = canonicalize_name(distribution)
         if name in self.dependencies or known.is_known(distribution) or known.stands_for_a_package(distribution):
             return True
@@ -337,14 +338,14 @@ _INDEXES: WeakKeyDictionary[View, ProjectIndex] = WeakKeyDictionary()
 
 
 def project_of(view: View) -> ProjectIndex:
-    """The index of a view's whole repository, hidden files included; made once."""
+    """Return the index of a view's whole repository, including hidden files; it is built only once."""
     if view not in _INDEXES:
         _INDEXES[view] = ProjectIndex(view.root)
     return _INDEXES[view]
 
 
 def _whole_word(text: bytes, word: bytes) -> bool:
-    """Whether a word stands alone in a text; a search in bytes is faster than a pattern."""
+    """Whether a word occurs as a whole word in a text; searching bytes is faster than matching a pattern."""
     at = text.find(word)
     while at >= 0:
         around = text[max(0, at - 1) : at] + text[at + len(word) : at + len(word) + 1]

@@ -1,4 +1,4 @@
-"""Python on a page and in a project: examples, imports, names, parameters, declared options. Nothing is imported."""
+"""Python on a page and in a project: examples, imports, names, parameters and declared options. Nothing is imported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def is_python(code: Code) -> bool:
 
 
 def example_of(code: str) -> ast.Module | None:
-    """Syntax tree of an example: of a console session its input, of code that does not parse its readable lines."""
+    """Return the syntax tree of an example, or None if it cannot be parsed.
+
+    Of a console session, only the input is parsed. If code does not parse, lines with an ellipsis are left out.
+    """
     lines = code.splitlines()
     if any(line.lstrip().startswith(">>>") for line in lines):
         typed: dict[int, str] = {}
@@ -49,7 +52,10 @@ def example_of(code: str) -> ast.Module | None:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """``bound`` stands for a module, or for ``name`` of it; ``statement`` is the line where the whole begins."""
+    """An import that binds the name ``bound`` to a module, or to ``name`` in it.
+
+    ``line`` is the line of the name, and ``statement`` the first line of the statement.
+    """
 
     module: str
     name: str
@@ -63,7 +69,7 @@ class Import:
 
 
 def imports_of(tree: ast.AST) -> Iterator[Import]:
-    """Absolute imports anywhere in a tree."""
+    """Yield the absolute imports anywhere in a tree."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -91,7 +97,7 @@ def names_bound_or_imported(node: ast.AST) -> set[str]:
 
 
 def parameters_of(node: Definition) -> tuple[str, ...] | None:
-    """Keywords that a call may use; None where decorators, bases or ``**`` leave that open."""
+    """Return the keywords that a call may use, or None if decorators, bases or ``**`` leave them open."""
     if isinstance(node, ast.ClassDef):
         methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
         makers = [one for one in methods if one.name == "__init__"]
@@ -105,7 +111,10 @@ def parameters_of(node: Definition) -> tuple[str, ...] | None:
 
 
 def defaults_of(node: Definition, parameter: str) -> Iterator[str]:
-    """Literal defaults of a parameter, "" for others; for a class those of its constructor and declared fields."""
+    """Yield the literal defaults of a parameter, or "" for other defaults.
+
+    For a class, the parameters are those of its constructor and its declared fields.
+    """
     if not isinstance(node, ast.ClassDef):
         yield from (literal_of(value) for name, value in _defaults(node) if name == parameter)
         return
@@ -127,7 +136,7 @@ def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[st
 
 
 def literal_of(node: ast.expr) -> str:
-    """``repr`` of a literal expression; "" for others and for an ellipsis."""
+    """Return the ``repr`` of a literal expression, or "" for any other expression and for an ellipsis."""
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
@@ -140,14 +149,14 @@ def literal_of(node: ast.expr) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A command line option; its default is a Python literal, "" where it is anything else."""
+    """A command-line option; its default is a Python literal, or "" if it is anything else."""
 
     names: tuple[str, ...]
     default: str
 
 
 def options_of(tree: ast.Module) -> Iterator[Option]:
-    """Options that a module declares to argparse, optparse, click or typer; a negated switch has no default."""
+    """Yield options that a module declares to argparse, optparse, click or typer; negated switches have no default."""
     constants = _constants(tree)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
@@ -191,5 +200,5 @@ def _is_switch(node: ast.Call) -> bool:
 
 
 def _turns_off(name: str, texts: list[str]) -> bool:
-    """Whether a spelling negates a switch: ``--no-color``, or the second of ``--color/--plain``."""
+    """Whether a spelling negates a switch: ``--no-color``, or the second part of ``--color/--plain``."""
     return name.startswith("--no-") or any(name in text.split("/")[1:] for text in texts)

@@ -1,4 +1,4 @@
-"""Shell code on a page: the commands of a block, their words, what they start and what they install."""
+"""Shell code on a page: the commands of a block, their words, and the programs they start and packages they install."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command; ``line`` counts from 0 within the block. ``expected`` is its output by the page, None where it shows none."""
+    """A command in a block.
+
+    ``line`` counts from 0 within the block. ``expected`` is its output according to the page, or None if none is shown.
+    """
 
     line: int
     text: str
@@ -29,7 +32,7 @@ class Command:
 
 
 def commands_of(code: str) -> list[Command]:
-    """Commands of a block; a block with loops, functions or here-documents is one command."""
+    """Return the commands of a block; a block with loops, functions or here-documents is a single command."""
     if _COMPOUND.search(code) and not any(PROMPT.match(line) for line in code.splitlines()):
         first = next((at for at, line in enumerate(code.splitlines()) if line.strip()), 0)
         return [Command(first, code)] if code.strip() else []
@@ -37,7 +40,7 @@ def commands_of(code: str) -> list[Command]:
 
 
 def lines_of(code: str) -> list[Command]:
-    """Logical lines of a block; in a block with prompts, the lines after a command are its output."""
+    """Return the logical lines of a block; in a block with prompts, the lines after a command are its output."""
     lines = code.splitlines()
     prompted = any(_OF_ANY_SHELL.match(line) for line in lines)
     found: list[Command] = []
@@ -59,7 +62,7 @@ def lines_of(code: str) -> list[Command]:
             text, count = _whole(lines[at:])
             at += count
         if text.strip() and not text.lstrip().startswith("#"):
-            # The program did not print a comment before the next prompt.
+            # A comment before the next prompt is not output of the program.
             shown = re.sub(r"(?:\n|^)#[^\n]*\s*$", "", "\n".join(output).strip("\n")).strip("\n")
             found.append(Command(begin, text, shown if shown.strip() else None))
     return found
@@ -81,7 +84,8 @@ def _open_quote(text: str) -> bool:
     return False
 
 
-# Redirections and escapes for the shell that a page means literally: placeholders, versions, Windows paths.
+# Text that the shell takes for a redirection or escape but the page means literally: placeholders, versions and
+# Windows paths.
 _AS_WRITTEN = re.compile(
     r"<[A-Za-z][\w.-]*(?: [\w.-]+)*>|(?<=[\w\],])[<>](?==)|(?<=[A-Za-z\],])[<>](?=\d)|(?<=[\w\],])<(?=\d)|"
     r"(?<=[\w.])\\(?=[A-Za-z.])"
@@ -92,14 +96,14 @@ _UNMASK = str.maketrans("\ue000\ue001\ue002\ue003", "<> \\")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a command and the character where it begins."""
+    """A word of a command and the position of its first character."""
 
     text: str
     start: int
 
 
 def words_of(text: str) -> list[list[Word]] | None:
-    """Words of each simple command, without assignments and redirections; None where the text cannot be parsed."""
+    """Return the words of each simple command, without assignments and redirections, or None for invalid text."""
     masked = _AS_WRITTEN.sub(lambda match: match[0].translate(_MASK), text.replace("\\\n", "  "))
     try:
         lexer = shlex.shlex(masked, posix=True, punctuation_chars="|&;()<>")
@@ -126,14 +130,14 @@ def words_of(text: str) -> list[list[Word]] | None:
 
 
 def simple_commands(text: str) -> list[list[str]] | None:
-    """Words of each simple command as text; None where they cannot be parsed."""
+    """Return the words of each simple command as text, or None if they cannot be parsed."""
     found = words_of(text)
     return found if found is None else [[word.text for word in words] for words in found]
 
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """A command line with its place on a page, and the words of its simple commands with theirs."""
+    """A command line with its position on a page, and the words of its simple commands with their positions."""
 
     start: int
     end: int
@@ -151,7 +155,7 @@ def command_lines(page: Page, code: Code) -> Iterator[CommandLine]:
 
 
 def command_line(text: str, command: str, start: int, end: int) -> CommandLine:
-    """A command that stands in a text between two places, perhaps in several lines."""
+    """Return the command between two positions in a text, where it may span several lines."""
     at = start
     commands = []
     for words in words_of(command) or [[Word(word.strip("\"'"), 0) for word in command.split()]]:
@@ -165,7 +169,7 @@ def command_line(text: str, command: str, start: int, end: int) -> CommandLine:
 
 
 def words_in(command: str) -> list[str]:
-    """Words of a command as the shell splits them, or by spaces."""
+    """Return the words of a command as the shell splits them, or split at spaces if it cannot be parsed."""
     try:
         return shlex.split(command, comments=True)
     except ValueError:
@@ -179,7 +183,7 @@ _BEFORE_A_PROGRAM = frozenset({"sudo", "time", "env", "nohup", "uvx", "do", "the
 
 
 def started(words: Sequence[str]) -> int:
-    """Index of the program's name in a command, after ``sudo``, ``uv run`` and the like."""
+    """Return the index of the program's name in a command, after ``sudo``, ``uv run`` and similar prefixes."""
     at = 0
     while at < len(words) and (words[at] in _BEFORE_A_PROGRAM or _ASSIGNMENT.fullmatch(words[at])):
         at += 1
@@ -189,7 +193,7 @@ def started(words: Sequence[str]) -> int:
 
 
 def normal(words: Sequence[str]) -> tuple[str, ...]:
-    """A command's words without what does not change its meaning (``python3`` → ``python``, ``./x`` → ``x``)."""
+    """Normalise spellings that do not affect a command's meaning (``python3`` → ``python``, ``./x`` → ``x``)."""
     words = list(words[started(words) :])
     if not words:
         return ()
@@ -204,7 +208,7 @@ def normal(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def head(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The program of a normal command: ``python x.py``, ``python -m x`` or the program's name."""
+    """Return the program of a normalised command: ``python x.py``, ``python -m x`` or the program's name."""
     if words[:1] != ("python",):
         return words[:1]
     return words[:3] if words[1:2] in {("-m",), ("-c",)} else words[:2]
@@ -212,7 +216,7 @@ def head(words: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A command on a page, in its normal form."""
+    """A command on a page, in normalised form."""
 
     words: tuple[str, ...]
     start: int
@@ -236,7 +240,7 @@ _MOST = 2_000
 
 
 def started_by(page: Page) -> list[Started]:
-    """The first 2,000 commands of shell code, code without a language and inline code, in order."""
+    """Yield up to 2,000 commands from shell code, code without a language and inline code, in order."""
     lines = [
         line
         for code in page.codes
@@ -268,15 +272,15 @@ _SKIPPED = frozenset(_TAKES_WORD.split())
 
 
 def is_install(command: str) -> bool:
-    """Whether a command installs something, with any installer."""
+    """Whether a command installs something with any known installer."""
     return _INSTALLS.match(command.strip()) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """An argument of an installer of Python packages; ``number`` is its index in the command.
+    """An argument of a Python package installer; ``number`` is its index in the command.
 
-    ``option`` is ``-r`` or ``-c`` for a file with requirements, ``-e`` for what is editable, else "".
+    ``option`` is ``-r`` or ``-c`` for a requirements file, ``-e`` for an editable install, and "" for anything else.
     """
 
     text: str
@@ -289,20 +293,20 @@ class Installed:
 
     @property
     def package(self) -> str:
-        """The normal name of a package, without version and extras; "" for files, folders and addresses."""
+        """Return the normalised name of a package, without version and extras, or "" for files, folders and URLs."""
         if self.option or self.text.startswith((".", "<", "[", "-")) or "/" in self.text or ":" in self.text:
             return ""
         return package_name(self.text)
 
 
 def package_name(requirement: str) -> str:
-    """The normal form of a package's name (PEP 503), without version, extras and markers."""
+    """Return the normalised name of a package (PEP 503), without version, extras and markers."""
     match = re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", requirement.strip())
     return canonicalize_name(match[0]) if match else ""
 
 
 def installs(words: Sequence[str], *, pip_only: bool = False) -> list[Installed] | None:
-    """What a simple command installs; None for a command that does not."""
+    """Return the packages that a simple command installs, or None if it is not an install command."""
     at = started(words)
     if len(words) > at + 2 and INTERPRETER.fullmatch(words[at]) and words[at + 1] == "-m":
         at += 2

@@ -1,4 +1,4 @@
-"""How alike texts and names are: stems of words, how much of a wanted set stands together, the nearest true name."""
+"""Similarity of texts and names: word stems, how many wanted words occur close together, and the nearest true name."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _STOP_WORDS = (
     "without within over under about"
 )
 _STOP = frozenset(_STOP_WORDS.split())
-# Words that fit nearly every program say little about this one.
+# Words that fit almost any program say little about this one.
 _PALE_WORDS = (
     "tool utility program application app software project simple library package python script command line cli "
     "module use user provide support feature allow offer help make work several multiple various"
 )
 PALE_WEIGHT = 0.3
 WINDOW = 60
-"""Words; about one paragraph."""
+"""Number of words in the search window, roughly one paragraph."""
 
 
 # The same words occur thousands of times in a repository.
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """Return a crude stem: plural and the commonest English endings off; ``generates`` matches ``generator``."""
+    """Return a crude stem without the plural and common English endings; ``generates`` matches ``generator``."""
     word = word.lower()
     if len(word) > 4 and word.endswith("ies"):
         word = word[:-3] + "y"
@@ -51,7 +51,7 @@ def stem(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One stemmed word with its place in the text."""
+    """A stemmed word and its position in the text."""
 
     stem: str
     start: int
@@ -78,7 +78,7 @@ def weights(text: str) -> dict[str, float]:
 
 
 def spelled(text: str) -> dict[str, str]:
-    """Return stem → the word's first spelling in the text, for display."""
+    """Return stem → the first spelling of the word in the text, for display."""
     words: dict[str, str] = {}
     for token in tokens(text):
         words.setdefault(token.stem, text[token.start : token.end])
@@ -87,7 +87,10 @@ def spelled(text: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Which wanted stems a text has: ``share`` anywhere, ``together`` within 60 words, and where that is."""
+    """How much of the wanted stems a text contains, by weight.
+
+    ``share`` counts stems anywhere in the text; ``together`` counts those in the best window of 60 words.
+    """
 
     share: float
     together: float
@@ -97,7 +100,7 @@ class Coverage:
 
 
 def coverage(wanted: dict[str, float], text: list[Token]) -> Coverage:
-    """Measure how much of ``wanted`` a text has (0–1 by weight), overall and in its best window of 60 words."""
+    """Measure how much of ``wanted`` a text contains (0–1 by weight), overall and in its best window of 60 words."""
     whole = sum(wanted.values())
     if not whole or not text:
         return Coverage(0.0, 0.0, tuple(wanted), 0, 0)
@@ -127,15 +130,15 @@ def coverage(wanted: dict[str, float], text: list[Token]) -> Coverage:
 
 # -- names
 
-#: Similarity from 0 to 1 from which on one name may be a misspelling of the other.
+#: Minimum similarity (0 to 1) at which one name may be a misspelling of another.
 NEAR = 0.8
 _CLEARLY = 0.08
 
 
 def nearest(name: str, names: Iterable[str], least: float = NEAR) -> tuple[str, bool]:
-    """The most similar name, and whether it is the only candidate; "" where none is near.
+    """Return the most similar name and whether it is the only candidate, or "" if no name is similar enough.
 
-    Names of the same words in another order or form (``count_words``, ``word_count``) count as near.
+    Names made of the same words in another order or form (``count_words``, ``word_count``) count as similar.
     """
     rated: list[tuple[float, str]] = []
     matcher = difflib.SequenceMatcher(None, "", name.lower(), autojunk=False)
@@ -145,7 +148,7 @@ def nearest(name: str, names: Iterable[str], least: float = NEAR) -> tuple[str, 
             rated.append((0.9, one))
             continue
         matcher.set_seq1(one.lower())
-        # The upper bounds are quick to compute.
+        # The upper bounds are cheap to compute.
         if (
             matcher.real_quick_ratio() >= least
             and matcher.quick_ratio() >= least
@@ -160,26 +163,27 @@ def nearest(name: str, names: Iterable[str], least: float = NEAR) -> tuple[str, 
 
 
 def one_letter_off(name: str, names: Iterable[str]) -> str:
-    """The only name that differs by one inner letter or two swapped neighbours; "" otherwise.
+    """Return the name that differs by one inner letter or two swapped letters, or "" if none or several do.
 
-    First and last letters, digits and an s do not count: ``tomli`` and ``toml`` are two names, and so are ``item_a`` and
-    ``items_a``.
+    Names that differ in the first or last letter, a digit or an s are different names, such as ``tomli`` and ``toml``,
+    or ``item_a`` and ``items_a``.
     """
     found = {one for one in names if one != name and _one_letter_off(name, one)}
     return found.pop() if len(found) == 1 else ""
 
 
 def slip_of(name: str, names: Iterable[str]) -> str:
-    """The only name of which another is a misspelling (one letter, capitals, order or number of words); "" otherwise.
+    """Return the only name of which ``name`` may be a misspelling, or "" if there are none or several.
 
-    Similar names are no misspellings: ``get_headers`` may be another library's ``get_sdk_headers``.
+    A misspelling differs in one letter, in case, or in the order or number (singular or plural) of its words. Names
+    that are merely similar do not count: ``get_headers`` may be another library's ``get_sdk_headers``.
     """
     words = _words(name)
     found = {
         one
         for one in names
         if one != name
-        # Another language may have httpOriginator beside a class HttpOriginator.
+        # In another language, httpOriginator may be an instance of a class HttpOriginator.
         and one[:1].isupper() == name[:1].isupper()
         and (
             one.lower() == name.lower()

@@ -1,8 +1,9 @@
-"""Trace the claims of a README to trajectory steps or repository files, and measure how much of the repository an agent saw."""
+"""Trace the claims of a README to trajectory steps or repository files, and measure how much an agent has seen."""
 
 import lazy_loader
 
-# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+# Nothing is imported eagerly: a package that imports its own modules can deadlock with a thread that imports one of
+# them directly.
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={

@@ -1,7 +1,8 @@
-"""Claims of a README: identifiers, paths, commands, options, dependencies and numbers, each with its place.
+"""Claims of a README: identifiers, paths, commands, options, dependencies and numbers, each with its positions.
 
-Code names things; prose does so only where a word is spelled like code. Common knowledge (:mod:`workbench.claims.known`),
-names that an example of the README defines, placeholders, options of other programs and imports of other projects are no claims.
+Words in code can be claims; words in prose are claims only if they are spelled like code. The following are not claims:
+common knowledge (:mod:`workbench.claims.known`), names defined by an example in the README, placeholders, options of
+other programs, and imports of other projects.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from workbench.claims.python import example_of, imports_of, is_python, names_bou
 from workbench.grounding.items import OPTION, ClaimCollector, plain
 
 _SPAN = re.compile(r"(`{1,2})(?!`)([^`\n]{1,200}?)\1(?!`)")
-# All repetitions are bounded: a hundred thousand opening brackets must not take quadratic time.
+# Every repetition is bounded, so that a hundred thousand opening brackets cannot take quadratic time.
 _BLANKED = re.compile(
     r"!\[[^\]\n]{0,300}\]\([^)\n]{0,500}\)|!\[[^\]\n]{0,300}\]\[[^\]\n]{0,100}\]|<!--[\s\S]{0,300}?-->|<[^>\n]{0,300}>|"
     r"\[[^\]\n]{0,300}\]\(https?:[^)\n]{0,500}\)|\]\([^)\n]{0,500}\)|\[[^\]\n]{0,300}\]\[[^\]\n]{0,100}\]|\]\[[^\]\n]{0,100}\]|"
@@ -56,10 +57,10 @@ _ASSIGNED = re.compile(r"^[ \t]*(?:export[ \t]+|set[ \t]+)?([A-Za-z_]\w*)[ \t]*=
 def claims_of(
     readme: str, *, modules: Set[str] = frozenset(), names: Set[str] = frozenset()
 ) -> tuple[Claim[Needles], ...]:
-    """Claims of a README in Markdown or reStructuredText by place; only its first 100,000 characters are read.
+    """Return the claims of a README in Markdown or reStructuredText, sorted by position.
 
-    ``modules`` are the project's top-level modules, to tell its imports from others. ``names`` are the project's own names,
-    which are no claims.
+    Only the first 100,000 characters are read. ``modules`` are the project's top-level modules, which distinguish its
+    imports from others. ``names`` are the names of the project itself, which are not claims.
     """
     found = _Readme(outline(readme), modules, names).claims()
     return tuple(sorted(found, key=lambda claim: (claim.place.start, claim.place.end)))
@@ -121,7 +122,7 @@ class _Readme(ClaimCollector):
         return module.lower() in self._modules or plain(module) in self._names
 
     def _in_code(self, code: Code, add: Callable[[str, int], None], word: str, line: int) -> None:
-        """Add a claim about a word in a line of a code block, else at its first place in the block."""
+        """Add a claim about a word, positioned on a line of a code block or else at its first occurrence in it."""
         at = min(code.line + line - 2, len(self._lines) - 1)
         places = (_whole(self._text, word, start, code.end) for start in (self._lines[at], code.start))
         if (found := next((place for place in places if place >= 0), None)) is not None:
@@ -132,7 +133,7 @@ class _Readme(ClaimCollector):
     def _spans(self, start: int, end: int) -> None:
         for match in _SPAN.finditer(self._text, start, end):
             content, at = match.group(2).strip(), match.start(2) + len(match.group(2)) - len(match.group(2).lstrip())
-            if self._text[match.end() : match.end() + 1] == "_" or "<http" in content:  # a link of reStructuredText
+            if self._text[match.end() : match.end() + 1] == "_" or "<http" in content:  # a reStructuredText link
                 continue
             self._code(content, at, self._blanked[max(start, match.start() - 60) : min(end, match.end() + 30)])
 
@@ -151,7 +152,7 @@ class _Readme(ClaimCollector):
                 (self.command if _COMMAND_NEAR.search(around) else self.dependency)(content, at)
         elif call := _WHOLE_CALL.fullmatch(content):
             name = call.group(1)
-            # DURATION or N stands for a value; with an underscore it names a variable.
+            # DURATION or N stands for a value, whereas an upper-case name with an underscore is a variable.
             self.identifier(name, at + content.index(name), certain=not (name.isupper() and "_" not in name))
             for match in _KEYWORD.finditer(content):
                 self.identifier(match.group(1), at + match.start(1))
@@ -199,7 +200,7 @@ class _Readme(ClaimCollector):
                 self._package(_LISTED_PACKAGE.match(self._text, block.start, block.end))
 
     def _tree(self, code: Code) -> None:
-        """The files in the drawing of a tree."""
+        """Add claims about the files in a drawing of a directory tree."""
         for match in _TREE.finditer(self._text, code.start, code.end):
             name = match.group("name")
             if re.fullmatch(r"[\w.@+-]+/?", name):
@@ -221,7 +222,7 @@ def _same_length(match: re.Match[str]) -> str:
 
 
 def _is_call_of_method(content: str) -> bool:
-    """Whether a dotted name with a file extension (``app.conf``) is a name rather than a file."""
+    """Whether text that looks like a file name is really an attribute reference (``app.conf``)."""
     return bool(re.match(r"[A-Z]\w*\.[a-z]+$", content)) and not content.isupper() and "/" not in content
 
 
@@ -247,12 +248,12 @@ _AMOUNT_BEFORE = re.compile(
 _CODES = re.compile(r"\b(?:exit|return|status)\s+codes?\b", re.I)
 _CODE_STEMS = frozenset(similarity.stem(word) for word in ("exit", "code", "return", "status"))
 _SENTENCE = 200
-"""Characters on each side of a number whose words say what it counts."""
+"""Number of characters on each side of a number that are searched for words that say what is being counted."""
 _MORE = re.compile(r"\s*(?:,|-|–|—|to|and|or|/)\s*$")
 
 
 def _add_numbers(claims: ClaimCollector, text: str, start: int, end: int) -> None:
-    """The meaningful numbers of prose; in ``text`` code and links are blank."""
+    """Add claims about the meaningful numbers in prose; code and links in ``text`` have been replaced with spaces."""
     last_end = -1
     codes = _CODES.search(text, start, end) is not None
     for match in _NUMBER.finditer(text, start, end):
@@ -281,7 +282,7 @@ def _add_numbers(claims: ClaimCollector, text: str, start: int, end: int) -> Non
 
 def _context(sentence: str, number: str) -> set[str]:
     stems = {token.stem for token in similarity.tokens(sentence) if len(token.stem) > 2 and token.stem != number}
-    # Only the beginning of a word is searched: "retr" finds both "retry" and "retries".
+    # Only the beginning of a word is searched for, so "retr" finds both "retry" and "retries".
     return {stem[:-1] if stem.endswith("y") and len(stem) > 4 else stem for stem in stems}
 
 
@@ -296,7 +297,7 @@ def is_shell(code: Code) -> bool:
 
 
 def is_command(content: str) -> bool:
-    """Whether inline code is a command line: a known program, or a word followed by options."""
+    """Whether inline code is a command line, that is, a known program or a word followed by options."""
     words = content.split()
     if len(words) < 2:
         return False
@@ -306,7 +307,7 @@ def is_command(content: str) -> bool:
 
 
 def add_command(claims: ClaimCollector, words: Sequence[shell.Word]) -> None:
-    """The claims of a simple command: programs, scripts, options, files, packages."""
+    """Add the claims of a simple command: programs, scripts, options, files and packages."""
     begin = shell.started([word.text for word in words])
     while 0 < begin < len(words) and words[begin].text.startswith("-"):
         begin += 1
@@ -382,12 +383,12 @@ def _add_installed(claims: ClaimCollector, words: Sequence[shell.Word], installe
         elif "/" in one.text or one.text.startswith("."):
             claims.path(one.text, start, certain=False)
         elif shell.package_name(one.text):
-            # Anyone may install development tools; a project need not depend on them.
+            # Anyone may install development tools; the project need not depend on them.
             claims.dependency(one.text, start, certain=one.package not in known.TOOLING)
 
 
 def _add_arguments(claims: ClaimCollector, rest: Sequence[shell.Word], *, own: bool) -> None:
-    """Options of the project's own programs, and arguments that are files of it."""
+    """Add claims about the options of the project's own programs, and about arguments that are files of the project."""
     for word in rest:
         if own and (found := OPTION.match(word.text)):
             claims.option(found.group(), word.start)
@@ -416,10 +417,11 @@ _Add = Callable[[Callable[[str, int], None], str, int], None]
 def add_example(
     claims: ClaimCollector, tree: ast.Module, own: Callable[[str], bool], bound: set[str], add: _Add
 ) -> None:
-    """The claims of an example: imports, and uses of what they import from the project.
+    """Add the claims of a code example: its imports, and how it uses the objects it imports from the project.
 
-    ``own`` says whether a top-level module is the project's; ``add`` adds a claim about a word in a line (from 1) of the
-    example. ``bound`` holds the names that examples bound to something of the project; this one adds its own.
+    ``own`` tells whether a top-level module belongs to the project. ``add`` adds a claim about a word on a line (from
+    1) of the example. ``bound`` holds the names that examples have bound to objects of the project; this example's
+    names are added.
     """
     nodes = list(ast.walk(tree))
     named: set[tuple[str, int]] = set()
@@ -433,7 +435,7 @@ def add_example(
         elif not known.is_python(one.top) and (one.module, one.statement) not in named:
             add(claims.dependency, one.top, one.statement)
         named.add((one.module, one.statement))
-    # Values that come from the project belong to it too, over up to three assignments.
+    # Values computed from the project's objects belong to the project too; follow up to three assignments.
     for _ in range(3):
         for node in nodes:
             _bind(node, bound)
@@ -445,13 +447,13 @@ def add_example(
                 add(claims.attribute, node.attr, node.end_lineno or node.lineno)
         elif isinstance(node, ast.Call) and _root(node.func) in bound:
             for keyword in node.keywords:
-                # An argument that a function only passes on is the reader's own.
+                # An argument that a function merely passes on is the reader's own.
                 if keyword.arg and keyword.arg not in parameters:
                     add(claims.identifier, keyword.arg, keyword.lineno)
 
 
 def _fields(node: ast.Compare) -> Iterator[ast.Attribute]:
-    """Compared attributes: fields of the reader's own data, as in ``User.age > 30``."""
+    """Yield attributes used in a comparison: they are fields of the reader's own data, as in ``User.age > 30``."""
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
             yield part

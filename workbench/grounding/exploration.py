@@ -1,4 +1,4 @@
-"""How much of a repository an agent saw: files, bytes and public functions, and unusual patterns in its steps."""
+"""How much of a repository an agent saw (files, bytes and public functions), and unusual patterns in its steps."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ LEVELS = (READ, PARTLY, LISTED, NEVER)
 _SUFFIXES = ".py .pyi .pyx .js .ts .go .rs .java .c .h .cpp .rb .sh .jl .r .kt .php"
 SOURCES = tuple(_SUFFIXES.split())
 _MOST_OF_THEM = 0.5
-"""A file with at least this share of all public functions is the one that matters."""
+"""A file with at least this share of all public functions is the main file."""
 WHOLE = 0.95
-"""A file counts as read from this share on."""
+"""Share of a file that must have been shown for the file to count as read."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublicFunction:
-    """A public function or method; lines count from 1, both ends included."""
+    """A public function or method, with its first and last line (from 1, inclusive)."""
 
     path: str
     name: str
@@ -31,7 +31,7 @@ class PublicFunction:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A tool step that showed ``shown`` bytes and ``lines`` of a file, or listed names of a folder."""
+    """A tool step that showed ``shown`` bytes and ``lines`` of a file, or listed the names in a folder."""
 
     step: int
     action: str
@@ -44,11 +44,12 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """Files, bytes and public functions by how much of them the agent saw, and patterns, the worst first.
+    """Files, bytes and public functions by how much of them the agent saw, and unusual patterns, the worst first.
 
-    A file is *read* from 95 % on, a function once its last line was shown. Of a partly read file the shown bytes count as
-    *read*, the others as *partly read*. Functions of tests do not count; ``functions`` is None without the repository. For
-    an incomplete trial, such as an imported one, no pattern says what the agent did not do.
+    A file counts as *read* if at least 95 % of it was shown, and a function once its last line was shown. In a partly
+    read file, the bytes that were shown count as *read* and the rest as *partly read*. Functions in tests are not
+    counted. ``functions`` is None if the repository is not available. For an incomplete trial, such as an imported one,
+    no pattern says what the agent did not do.
     """
 
     files: Mapping[str, int]
@@ -59,7 +60,7 @@ class Exploration:
 
     @property
     def share(self) -> float | None:
-        """Share of all bytes that were shown; None for an empty repository."""
+        """Return the share of all bytes that were shown, or None for an empty repository."""
         total = sum(self.bytes.values())
         return self.bytes.get(READ, 0) / total if total else None
 
@@ -72,10 +73,10 @@ def explore(
     stopped: bool = False,
     complete: bool = True,
 ) -> Exploration:
-    """Measure what an agent saw of ``files`` (path, bytes) in its tool steps, in order.
+    """Measure how much of ``files`` (path, bytes) an agent saw in its tool steps, which must be in order.
 
-    ``functions`` are the public ones, None without their text. ``stopped`` means that the step limit ended the trial;
-    ``complete`` that the visits are all of its visits.
+    ``functions`` are the public functions, or None if their source is not available. ``stopped`` means that the step
+    limit ended the trial; ``complete`` means that ``visits`` has every visit of the trial.
     """
     sizes = dict(files)
     shown: dict[str, int] = {}
@@ -168,7 +169,7 @@ def _repetitions(visits: Sequence[Visit]) -> list[str]:
 
 
 def _main_file(sizes: Mapping[str, int], functions: Sequence[PublicFunction]) -> str | None:
-    """File with at least half of the public functions outside tests; None without one."""
+    """Return the file with at least half of the public functions outside tests, or None if there is none."""
     counts = Counter(one.path for one in functions if not is_test(one.path))
     path, count = counts.most_common(1)[0] if counts else ("", 0)
     return path if count >= 2 and count >= _MOST_OF_THEM * counts.total() and path in sizes else None

@@ -1,4 +1,4 @@
-"""The collector of a README's claims, and the items that grounding makes of them."""
+"""The collector of a README's claims, and the items into which grounding turns them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from workbench.claims.claim import Claim, Needles, PageRange
 KINDS = ("identifier", "path", "command", "option", "dependency", "number")
 SEEN, UNSEEN, NOWHERE = "seen", "not looked at", "nowhere"
 NOT_SEEN = "not seen"
-"""Instead of *not looked at* and *nowhere* where the repository is not on this machine."""
+"""Replaces *not looked at* and *nowhere* if the repository is not on this machine."""
 STATUSES = (NOWHERE, UNSEEN, NOT_SEEN, SEEN)
-"""The most doubtful first."""
+"""The statuses, the most doubtful first."""
 TASK = 0
-"""The step number of the task that the agent was given."""
+"""The step number that represents the task given to the agent."""
 
 
 OPTION = re.compile(r"(?<![\w-])(?:--[A-Za-z][\w-]*|-[A-Za-z](?![\w-]))")
@@ -29,9 +29,10 @@ _MOST = 120
 
 
 class ClaimCollector:
-    """Collects the claims of a text. Each method takes a name and its position, and ignores names that are no claim.
+    """Collects the claims of a text.
 
-    An uncertain claim may be the reader's own.
+    Each method takes a name and its position, and ignores names that are not claims. An uncertain claim may be one of
+    the reader's own names.
     """
 
     def __init__(self, text: str) -> None:
@@ -55,26 +56,26 @@ class ClaimCollector:
             self.found.append(Claim(kind, text, place, Needles(needles, certain, frozenset(context), within)))
 
     def identifier(self, text: str, start: int, *, certain: bool = True) -> None:
-        """A dotted name; its commonly known parts are not searched."""
+        """Add a dotted name; any commonly known parts of it are not searched for."""
         parts = [part for part in text.split(".") if not known.is_known(part)]
         if "." in text and known.is_python(text):
             return
         if parts:
             self.add("identifier", text, start, _each(parts), certain and not known.is_placeholder(text))
         elif known.may_be_own(text):
-            # Python has this name too, so only a definition makes it the project's.
+            # Python has this name too, so only a definition shows that it belongs to the project.
             self.add("identifier", text, start, (_definitions(text),), certain=False)
 
     def imported(self, text: str, start: int) -> None:
-        """An import from the project, which is the project's under any name."""
+        """Add an import from the project; it belongs to the project whatever its name."""
         self.add("identifier", text, start, _each(text.split(".")), not known.is_placeholder(text))
 
     def attribute(self, name: str, start: int) -> None:
-        """An attribute of a project's object."""
+        """Add an attribute of one of the project's objects."""
         if name.startswith("__") and name.endswith("__"):
             return
         if known.is_attribute(name):
-            # The project may return a list or a date of Python's own.
+            # The object may be one of Python's own types, such as a list or a date.
             self.add("identifier", name, start, ((f".{name}", *_definitions(name)),), certain=False)
         else:
             self.add("identifier", name, start, ((name,),), not known.is_placeholder(name))
@@ -91,7 +92,7 @@ class ClaimCollector:
             self.add("option", text, start, ((text,),), not known.is_placeholder(text))
 
     def dependency(self, text: str, start: int, *, certain: bool = True) -> None:
-        """A package; capitals, ``-``, ``_`` and ``.`` make no difference (PEP 503)."""
+        """Add a package; its case and the characters ``-``, ``_`` and ``.`` make no difference (PEP 503)."""
         found = re.match(r"[A-Za-z0-9][\w.-]*[A-Za-z0-9]|[A-Za-z]", text)
         if found is not None and len(text) <= _MOST:
             name = found.group()
@@ -120,9 +121,10 @@ def _definitions(name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a step showed the agent, :data:`TASK` for the task itself.
+    """Text that a step showed to the agent; the step is :data:`TASK` for the task itself.
 
-    ``path`` is the file or folder, "" for neither. ``data`` is UTF-8 text, a JSON list of names where ``listed``.
+    ``path`` is the file or folder, or "" if it is neither. ``data`` is UTF-8 text, or a JSON list of names if
+    ``listed``.
     """
 
     step: int
@@ -133,7 +135,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryFile:
-    """A file that the agent could have seen; size in bytes, ``read`` returns b"" on failure."""
+    """A file that the agent could have seen, with its size in bytes; ``read`` returns b"" on failure."""
 
     path: str
     size: int
@@ -142,10 +144,10 @@ class RepositoryFile:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A claim with all its places and its evidence.
+    """A claim with all its positions and its evidence.
 
-    ``steps`` are those that showed it, in order. If none did, ``path`` and ``line`` (from 1, 0 for none) are its place in
-    the repository.
+    ``steps`` are the steps that showed it, in order. If there are none, ``path`` and ``line`` (from 1, or 0 for none)
+    locate it in the repository.
     """
 
     kind: str
@@ -169,7 +171,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Grounding:
-    """All items of a README, the most doubtful first; ``repository`` is False where it is not on this machine."""
+    """All items of a README, the most doubtful first; ``repository`` is False if it is not on this machine."""
 
     items: tuple[Item, ...]
     repository: bool = True
@@ -184,7 +186,7 @@ class Grounding:
         return tuple(item for item in self.items if item.status == NOWHERE)
 
     def sentence(self) -> str:
-        """``41 items · 30 seen · 6 not looked at · 5 nowhere``."""
+        """Summarise the items, as in ``41 items · 30 seen · 6 not looked at · 5 nowhere``."""
         if not self.items:
             return "0 items"
         parts = [f"{len(self.items):,} item" + ("" if len(self.items) == 1 else "s")]

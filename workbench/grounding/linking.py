@@ -1,4 +1,4 @@
-"""Link claims to the steps that showed them, else to the repository, else to nothing."""
+"""Link each claim to the steps that showed it, or else to the repository, or else to nothing."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from workbench.grounding.items import (
 )
 
 MOST_OF_A_FILE = 2_000_000
-"""Bytes of a file that are searched."""
+"""Maximum number of bytes to search in one file."""
 MOST_OF_ALL = 60_000_000
-"""Bytes of a repository that are searched in all; sources come before data."""
+"""Maximum number of bytes to search in a whole repository; sources are searched before data."""
 _MOST_PLACES = 40
-"""Occurrences of a number in one text whose surroundings are compared."""
+"""Maximum number of occurrences of a number in one text to check for matching context."""
 _NEAR = 200
-"""Bytes on each side of a number, within its line, that are compared."""
+"""Number of bytes on each side of a number, within its line, that are searched for context."""
 _PARSERS = re.compile(rb"\btyper\b|\bfire\b|\bclick\b|BooleanOptionalAction|\bargparse\b|\boptparse\b")
 _MADE_UP = re.compile(rb"\btyper\b|\bfire\.Fire\b|BooleanOptionalAction|\bclap\b|\bcyclopts\b|\btap\b")
 
@@ -47,9 +47,9 @@ def ground(
 ) -> Grounding:
     """Find the evidence for each claim; the most doubtful items come first.
 
-    ``shown`` has what each step showed, in any order, without errors of tools. ``repository`` is None where it is not on
-    this machine: what no step showed is then *not seen*, never an invention. ``cut`` means that only the beginning
-    of the README was read.
+    ``shown`` holds the text that each step showed, in any order, excluding tool errors. ``repository`` is None if it is
+    not on this machine; a claim that no step showed is then *not seen*, and never counts as an invention. ``cut`` means
+    that only the beginning of the README was read.
     """
     finder = _Finder(claims)
     texts = [(one.step, finder.shown(one)) for one in sorted(shown, key=lambda one: one.step)]
@@ -57,7 +57,7 @@ def ground(
     for place, (_, text) in enumerate(texts):
         for word in text.has:
             index[word].add(place)
-    # A name that occurs ten times is searched once.
+    # Search only once for a name that occurs many times.
     known: dict[tuple[object, ...], list[list[int]]] = {}
     seen: dict[GroundingClaim, tuple[int, ...]] = {}
     missing: dict[GroundingClaim, list[int]] = {}
@@ -79,7 +79,7 @@ def ground(
 
 @dataclass(slots=True)
 class _SearchedText:
-    """A text with its origin and the wanted words in it."""
+    """A text with its origin and the searched words that it contains."""
 
     name: str
     data: bytes
@@ -87,7 +87,7 @@ class _SearchedText:
 
 
 class _Finder:
-    """Finds needles of claims in texts; a text that several steps showed is split into words once."""
+    """Finds the needles of claims in texts; a text shown by several steps is split into words only once."""
 
     def __init__(self, claims: Sequence[GroundingClaim]) -> None:
         spellings = (spelling for claim in claims for group in claim.lookup.groups for spelling in group)
@@ -95,7 +95,7 @@ class _Finder:
         self._known: dict[bytes, frozenset[bytes]] = {}
 
     def shown(self, shown: Shown) -> _SearchedText:
-        """What a step showed, with its path; listed names become paths."""
+        """Return the text that a step showed, with its path; names in a listing become paths."""
         data = shown.data
         if shown.listed:
             data = _listing(data, shown.path.strip("./") + "/" if shown.path not in {"", "."} else "")
@@ -118,7 +118,7 @@ class _Finder:
         texts: Sequence[_SearchedText],
         index: Mapping[bytes, set[int]],
     ) -> list[int]:
-        """The texts that have a needle of a claim; only those with all words of a spelling are searched."""
+        """Return the indices of the texts that contain a needle; texts that lack any of its words are not searched."""
         places: set[int] = set(index.get(_parameter(claim), ()))
         for spelling in group:
             if words := _words_of(spelling):
@@ -127,7 +127,7 @@ class _Finder:
         return [one for one in sorted(places) if plain or self.place(claim, group, texts[one]) is not None]
 
     def place(self, claim: GroundingClaim, group: Sequence[str], text: _SearchedText) -> tuple[int, int] | None:
-        """Where the first spelling of a needle stands in a text; None where none does."""
+        """Return the position of a needle's first spelling that occurs in a text, or None if none occurs."""
         if claim.lookup.within and text.name.rsplit("/", 1)[-1] not in claim.lookup.within:
             return None
         for spelling in group:
@@ -146,7 +146,7 @@ class _Finder:
         if claim.kind == "identifier":
             if _is_plain(spelling):
                 at = text.data.find(spelling.encode("utf-8", "surrogatepass"))
-                return at, at + len(spelling)  # the word is in the text; its position is only for display
+                return at, at + len(spelling)  # the word occurs in the text; its position is only for display
             kind = "identifier" if " " in spelling else "attribute"
             return next(_places_of(kind, spelling, text.data), None)
         for place in islice(_places_of(claim.kind, spelling, text.data), _MOST_PLACES if claim.lookup.context else 1):
@@ -156,7 +156,7 @@ class _Finder:
 
 
 def _is_plain(spelling: str) -> bool:
-    """Whether a spelling is a single word, so that the set of words of a text is enough to find it."""
+    """Whether a spelling is a single word, so that the set of a text's words is enough to find it."""
     return " " not in spelling and "." not in spelling
 
 
@@ -177,21 +177,21 @@ def _around(data: bytes, start: int, end: int) -> bytes:
 
 
 def _parameter(claim: GroundingClaim) -> bytes:
-    """The parameter from which a parser may derive a long option; empty for other claims."""
+    """Return the parameter from which a parser may derive a long option, or b"" for any other claim."""
     if claim.kind != "option" or not claim.text.startswith("--"):
         return b""
     return claim.text.removeprefix("--").removeprefix("no-").replace("-", "_").encode()
 
 
 def _made_option(claim: GroundingClaim, text: _SearchedText) -> tuple[int, int] | None:
-    """Where an option comes from that a parser derives from a parameter's name or another option."""
+    """Return where a text defines the parameter or option from which a parser derives this option, or None."""
     name, plain = claim.text.removeprefix("--"), _parameter(claim)
     if name.startswith("no-") and plain in text.has and _PARSERS.search(text.data):
         match = re.search(rb"--" + re.escape(plain.replace(b"_", b"-")) + rb"(?![\w-])", text.data)
         if match is not None:
             return match.span()
     made = text.data.find(b"--no-{") if name.startswith("no-") else -1
-    if made >= 0:  # an option for each of several names
+    if made >= 0:  # a single call that creates an option for each of several names
         return made, made + 6
     if plain in text.has and _MADE_UP.search(text.data):
         match = re.search(rb"\b" + re.escape(plain) + rb"\s*(?::|=)", text.data)
@@ -205,7 +205,7 @@ def _made_option(claim: GroundingClaim, text: _SearchedText) -> tuple[int, int] 
 def _in_repository(
     missing: Mapping[GroundingClaim, Sequence[int]], finder: _Finder, repository: Iterable[RepositoryFile]
 ) -> dict[GroundingClaim, tuple[str, int]]:
-    """Places in the repository of claims that no step showed, by the last needle; a definition wins over uses."""
+    """Locate in the repository the claims that no step showed, by their last needle; definitions win over uses."""
     searched = [(claim, number) for claim, numbers in missing.items() for number in numbers]
     places: dict[tuple[GroundingClaim, int], tuple[str, int]] = {}
     files = sorted(repository, key=_reading_order)
@@ -245,7 +245,7 @@ def _in_repository(
 
 
 def _definition(claim: GroundingClaim, group: Sequence[str], data: bytes) -> int | None:
-    """Position of an identifier's definition in a file."""
+    """Return the position of an identifier's definition in a file, or None if it has none."""
     if claim.kind != "identifier":
         return None
     name = re.escape(group[0].lstrip(".").removeprefix("def ").encode("utf-8", "surrogatepass"))
@@ -262,7 +262,7 @@ def _definition(claim: GroundingClaim, group: Sequence[str], data: bytes) -> int
 
 
 def _reading_order(file: RepositoryFile) -> tuple[bool, bool, int, str]:
-    """Sources before tests and data, files near the root first: a definition comes before its uses."""
+    """Sort key for sources before tests and data, and files near the root first, so that definitions precede uses."""
     source = file.path.endswith((".py", ".pyi", ".toml", ".cfg", ".txt", ".md", ".rst"))
     return not source, "test" in file.path.lower(), file.path.count("/"), file.path
 
@@ -291,8 +291,8 @@ def _items(
 
 # -- words of texts
 
-# A text is cut into words by two passes in C (``bytes.translate`` and ``bytes.split``): a tenth of what a regular expression
-# takes. The spelling itself is searched only where all of its words occur.
+# Two passes in C (``bytes.translate`` and ``bytes.split``) cut a text into words in a tenth of the time that a regular
+# expression takes. The spelling itself is searched for only if all its words occur.
 
 _IS_WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 _TABLE = bytes(code if code in _IS_WORD or code >= 0x80 else 0x20 for code in range(256))
@@ -312,7 +312,7 @@ _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _DIGITS = frozenset(b"0123456789")
 _WORDS = frozenset(_IS_WORD) | frozenset(range(0x80, 0x100))
 _DASH, _DOT, _V = b"-.v"
-# Bytes that may not stand right before or right after a spelling, or after a dot or dash that follows it.
+# Bytes that must not come directly before or after a spelling, or after a dot or dash that follows it.
 _BEFORE = {"option": {*_WORDS, _DASH}, "path": {*_WORDS, _DASH}, "command": {*_WORDS, _DASH}, "attribute": set(),
            "dependency": {*_WORDS, _DASH, _DOT}, "number": {*_WORDS, _DOT}}  # fmt: skip
 _BEHIND = {
@@ -326,9 +326,9 @@ _AFTER_DASH = {"dependency": _WORDS}
 
 
 def _places_of(kind: str, spelling: str, text: bytes) -> Iterator[tuple[int, int]]:
-    """Yield whole occurrences of a spelling: ``--top`` is not in ``--topmost``, ``3.1`` not in ``3.11``.
+    """Yield whole occurrences of a spelling: ``--top`` is not in ``--topmost``, nor is ``3.1`` in ``3.11``.
 
-    ``bytes.find`` and two byte checks: a look-behind pattern would try every position.
+    This uses ``bytes.find`` and two byte checks, because a look-behind pattern would try every position.
     """
     exact = spelling.encode("utf-8", "surrogatepass")
     before, behind = _BEFORE.get(kind, _WORDS), _BEHIND.get(kind, _WORDS)

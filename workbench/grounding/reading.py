@@ -1,4 +1,4 @@
-"""Read the input of grounding from a session and the repository cache; damaged parts are skipped."""
+"""Read the input of grounding from a session and the repository cache, skipping damaged parts."""
 
 from __future__ import annotations
 
@@ -26,17 +26,20 @@ if TYPE_CHECKING:
     from workbench.session.rows import RunRow, StepRow, TrialRow
 
 MOST_BYTES = 400_000
-"""Bytes of a README that are read; claims are taken from the first 100,000 characters."""
+"""Maximum number of bytes to read from a README; claims are taken from its first 100,000 characters."""
 NOT_HERE = (
     "The repository of this trial is not on this machine, so what no step showed is 'not seen', not an invention."
 )
 _MOST_CODE = 5_000_000
-"""Bytes of Python whose functions are counted."""
+"""Maximum number of bytes of Python source in which functions are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Where a README comes from and what its agent saw; ``grounding`` is None without a README, ``note`` names what is missing."""
+    """Where the claims of a README come from, and how much its agent saw.
+
+    ``grounding`` is None if there is no README; ``note`` names anything that is missing.
+    """
 
     grounding: Grounding | None
     exploration: Exploration
@@ -44,7 +47,7 @@ class Why:
 
 
 def read_trial(reader: SessionReader, trial: TrialRow) -> Why:
-    """Ground the README of a trial and measure what its agent saw.
+    """Ground the README of a trial, and measure how much its agent saw.
 
     Raises:
         SessionError: The session cannot be read at all.
@@ -55,7 +58,7 @@ def read_trial(reader: SessionReader, trial: TrialRow) -> Why:
     root = repository_of(trial)
     functions = public_functions(str(root), files) if root is not None else None
     run = reader.run(trial.run_id)
-    # An imported file says neither which other tools its agent had nor what its step limit was.
+    # An imported file does not record the agent's other tools or its step limit.
     complete = run is None or not is_imported(run)
     explored = explore(files, visits, functions, stopped=_stopped(run, trial, steps), complete=complete)
     note = "" if root is not None or not files else NOT_HERE
@@ -69,19 +72,19 @@ def read_trial(reader: SessionReader, trial: TrialRow) -> Why:
 
 
 def names_of(trial: TrialRow) -> frozenset[str]:
-    """Names of a trial's project: the task names them, so they are no claims."""
+    """Return the names of a trial's project. The task mentions them, so they are not claims."""
     name = (trial.case_name or trial.case_id).rstrip("/").rsplit("/", 1)[-1]
     return frozenset({name.partition("==")[0].partition("@")[0].removesuffix("_github").removesuffix(".git")} - {""})
 
 
 _FOUND: dict[tuple[str, str], Path] = {}
-"""(cache folder, digest) → folder: verifying all files again for every trial would take longer than the rest."""
+"""Cache of (cache folder, digest) → folder; verifying all files for every trial would dominate the running time."""
 _MISSING: dict[tuple[str, str], float] = {}
 _RETRY_SECONDS = 5.0
 
 
 def repository_of(trial: TrialRow) -> Path | None:
-    """Folder with the exact content that the agent worked on; None where this machine does not have it."""
+    """Return the folder with exactly the content that the agent worked on, or None if it is not on this machine."""
     if not trial.snapshot:
         return None
     cache = paths.cache_dir().absolute()
@@ -109,7 +112,7 @@ def _folder(digest: str, case_id: str, cache: Path) -> Path | None:
 
     with contextlib.suppress(WorkbenchError, OSError):
         case = resolve_case(case_id)
-        # A bundled case is on every machine; any other would have to be fetched.
+        # A bundled case is on every machine; any other case would have to be fetched.
         if not case.source and not case.alternatives:
             snapshot = snapshot_of(case)
             return snapshot.root if snapshot.digest == digest else None
@@ -124,7 +127,7 @@ def _content(root: str, path: str) -> Callable[[], bytes]:
     return lambda: _read(root, path)
 
 
-# Trials of one case search the same files, one trial after the other.
+# The trials of a case search the same files one after another.
 @lru_cache(maxsize=2_000)
 def _read(root: str, path: str) -> bytes:
     with contextlib.suppress(OSError), (Path(root) / path).open("rb") as file:
@@ -134,7 +137,7 @@ def _read(root: str, path: str) -> bytes:
 
 @lru_cache(maxsize=64)
 def public_functions(root: str, files: tuple[tuple[str, int], ...]) -> tuple[PublicFunction, ...]:
-    """Public functions and methods in the first 5 MB of a repository's Python."""
+    """Return the public functions and methods in the first 5 MB of a repository's Python source."""
     from workbench.repository.functions import outline
 
     found: list[PublicFunction] = []
@@ -190,7 +193,7 @@ def _names(data: bytes, folder: str) -> tuple[str, ...]:
 
 
 def _task(reader: SessionReader, steps: list[StepRow]) -> bytes:
-    """The agent's task: the first message of a person, without the part that explains the tools."""
+    """Return the agent's task: the first user message, without the part that explains the tools."""
     call = next((reader.call(step.call_id) for step in steps[:1] if step.call_id is not None), None)
     for role, text in reader.messages(call) if call is not None else ():
         if role == "user":

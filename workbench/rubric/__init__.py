@@ -1,12 +1,13 @@
-"""The rubric: how a README and its metadata are scored, criterion by criterion, with reason and evidence.
+"""The rubric: how a README and its metadata are scored, criterion by criterion, each with a reason and evidence.
 
-``aeo-bench`` compares with published scores, ``strict`` asks for more. :class:`OfflineJudge` needs no model,
-:class:`LLMJudge` asks one through the gateway. What could not be scored has points None, never 0.
+``aeo-bench`` is comparable with published scores; ``strict`` is more demanding. :class:`OfflineJudge` needs no model;
+:class:`LLMJudge` asks one through the gateway. A criterion that could not be scored has points None, never 0.
 """
 
 import lazy_loader
 
-# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+# Nothing is imported eagerly: a package that imports its own modules can deadlock with a thread that imports one of
+# them directly.
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={

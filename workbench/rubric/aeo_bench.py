@@ -1,9 +1,9 @@
-"""Tiers 1 and 2 of AEO-Bench, rule for rule as in the original, so that scores compare with published ones.
+"""Tiers 1 and 2 of AEO-Bench, following the original rule for rule, so that scores are comparable with published ones.
 
-Kept on purpose, weak as they are: the substring rule of tier 2 ("A client pipeline. sampled" earns 25 of 25), the three
-metadata keys, and nothing at all for an answer that is not JSON. Changed on purpose: metadata that is not an object
-scores 0 on its criterion, where the original stopped with an error, and a README with a JSON block, which the original
-takes for the agent's answer, is scored.
+These weaknesses are kept on purpose: the substring rule of tier 2 ("A client pipeline. sampled" earns 25 of 25), the
+three metadata keys, and no points at all for an answer that is not JSON. Two things are changed on purpose. Metadata
+that is not an object scores 0 on its criterion, whereas the original stopped with an error. A README with a JSON block,
+which the original mistakes for the agent's answer, is scored.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from workbench.rubric.scorecard import Evidence, metadata_value, quoted
 NAME = "aeo-bench"
 CONTEXT = "https://schema.org"
 MINIMUM_LENGTH = 100
-"""Characters; a README must be longer than this, not equal."""
+"""A README must be longer than this number of characters."""
 
 SECTIONS: tuple[tuple[str, str, float, tuple[str, ...]], ...] = (
     ("installation", "Installation", 8, ("install", "pip", "requirements", "setup", "prerequisite", "dependencies")),
     ("usage", "Usage", 9, ("usage", "how to run", "run", "execute", "command", "python", "cli")),
     ("examples", "Examples", 8, ("example", "output", "demo", "sample", "```")),
 )
-"""Tier 2: key, title, points and the lower-cased substrings of which any one, anywhere, earns the points."""
+"""Tier 2: key, title, points, and lower-case substrings. If any of them occurs anywhere, the points are earned."""
 
 
 def answer_parses(document: ScoredDocument) -> RuleResult:
@@ -45,7 +45,7 @@ def _length(document: ScoredDocument) -> RuleResult:
 def truthy(metadata: Mapping[object, object], name: str) -> bool:
     try:
         return bool(metadata.get(name))
-    except Exception:  # the truth of an object from outside may raise
+    except Exception:  # the truth value of an untrusted object may raise
         return False
 
 
@@ -93,7 +93,8 @@ def _section(maximum: float, words: tuple[str, ...]) -> Callable[[ScoredDocument
 def _find_lowered(readme: str, lowered: str, needle: str) -> tuple[int, int] | None:
     """Find ``needle`` in ``lowered`` (= ``readme.lower()``) and return its span in ``readme``.
 
-    Lower-casing can change the length (``İ`` becomes two characters), so offsets are mapped back one by one then.
+    Lower-casing can change the length of a text (``İ`` becomes two characters); offsets are then mapped back one by
+    one.
     """
     found = lowered.find(needle)
     if found < 0:
@@ -130,7 +131,7 @@ def kind_of(value: object) -> str:
 def _shown(value: object) -> str:
     try:
         return str(value)
-    except Exception:  # only for display; a value that cannot be printed must not end the scoring
+    except Exception:  # display only: a value that cannot be printed must not abort the scoring
         return kind_of(value)
 
 
@@ -152,4 +153,4 @@ RUBRIC = Rubric(
     reference_limit=1_500,
     credits_missing_facts=True,
 )
-"""A new criterion is an entry here, with its function above; see docs/extending/criterion.md."""
+"""To add a criterion, add an entry here and its function above; see docs/extending/criterion.md."""

@@ -1,4 +1,4 @@
-"""Judges: their request and protocol, the entries of a rubric, and the judge that asks a model."""
+"""Judges: their requests and protocol, the entries of a rubric, and the judge that asks a model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One criterion that a judge scores: from 0 to ``maximum``, by the rule in ``guidance``."""
+    """A criterion that a judge scores from 0 to ``maximum``, following the rule in ``guidance``."""
 
     key: str
     title: str
@@ -55,13 +55,13 @@ class JudgeRequest:
     facts: Facts | None
     reference_readme: str | None
     view: View | None
-    readme_limit: int  # characters that a model judge reads; the offline judge reads all
-    reference_limit: int  # likewise
-    untrue: tuple[CheckedClaim, ...] = ()  # looked up by the caller
+    readme_limit: int  # characters that a model judge reads; the offline judge reads everything
+    reference_limit: int  # the same limit for the reference README
+    untrue: tuple[CheckedClaim, ...] = ()  # found by the caller
 
 
 class Judge(Protocol):
-    """Scores the questions of one tier. A question that cannot be scored comes back with points None, never 0."""
+    """Scores the questions of one tier. A question that cannot be scored has points None in the result, never 0."""
 
     @property
     def name(self) -> str: ...
@@ -69,8 +69,8 @@ class Judge(Protocol):
     async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]: ...
 
 
-#: Prefix of the reason of a criterion whose judge gave no usable answer. Criteria that are unscored by design (a case
-#: without facts) have another reason: only a failure can be retried.
+#: Prefix of the reason if the judge gave no usable answer. Criteria that are unscored by design (a case without facts)
+#: have a different reason, because only a failure can be retried.
 FAILED = "judge failed: "
 
 
@@ -79,7 +79,7 @@ def unscored(tier: int, questions: Sequence[Question], reason: str, judge: str) 
 
 
 class CachedJudge:
-    """Reuses an earlier card, and asks the judge only for tiers that failed there."""
+    """Reuses an earlier scorecard, and asks the judge only about tiers that failed in it."""
 
     def __init__(self, judge: Judge, card: Scorecard) -> None:
         self.name = judge.name
@@ -108,7 +108,7 @@ STRICT_ACCURACY = (
     Question("run_command", "Run command", 6, RUN_COMMAND),
     Question("key_features", "Key features", 5, "Which share of the key features does it describe?"),
 )
-"""The strict rubric's judged part of tier 3; the must-mention items (4 points) are scored by rule."""
+"""The judged part of tier 3 in the strict rubric; the must-mention items (4 points) are scored by rule."""
 
 QUALITY = (
     Question("clarity", "Clarity", 12, "Is it easy to understand, well organised, explained in clear words?", tier=4),
@@ -119,13 +119,13 @@ QUALITY = (
 )
 
 
-#: Prefixes before a colon that are no Python package: a recorded session, a fine-tuned model.
+#: Prefixes before a colon that are not Python packages: a recorded session and a fine-tuned model.
 _MODELS = frozenset({"replay", "ft"})
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeName:
-    """A parsed ``--judge``; ``rest`` is the session of a replay, else the whole text."""
+    """A parsed ``--judge`` value; ``rest`` is the session of a replay, or else the whole text."""
 
     kind: Literal["offline", "replay", "extension", "model"]
     text: str
@@ -133,7 +133,7 @@ class JudgeName:
 
 
 def parse_judge(text: str) -> JudgeName:
-    """Parse a judge's name: ``offline``, ``replay:SESSION``, ``package.module:Class`` or a model."""
+    """Parse the name of a judge: ``offline``, ``replay:SESSION``, ``package.module:Class`` or a model."""
     text = text.strip()
     if text in (OFFLINE, RULE):
         return JudgeName("offline", text, text)
@@ -147,10 +147,13 @@ def parse_judge(text: str) -> JudgeName:
 def make_judge(
     name: str, asker: ModelClient | None, *, repeats: int = 1, scope: str = "", folders: Sequence[str] = ()
 ) -> Judge:
-    """Return a judge by its name; only ``offline`` and classes that take no ``asker`` can do without one.
+    """Return a judge by its name; only ``offline`` and classes that take no ``asker`` work without one.
 
-    Recorded answers of models are found by ``scope``, the work item; a dotted path is imported from ``folders`` first.
-    UsageError: there is no such class, or a model is named and ``asker`` is None.
+    Recorded answers of models are looked up by ``scope``, the work item. A dotted path is imported from ``folders``
+    first.
+
+    Raises:
+        UsageError: There is no such class, or the name is a model and ``asker`` is None.
     """
     from workbench.rubric.offline_judge import OfflineJudge
 
@@ -166,7 +169,7 @@ def make_judge(
 
 
 class ValidatedJudge:
-    """Validates the answers of a judge from outside; an invalid one leaves its tier unscored."""
+    """Validates the answers of a third-party judge; an invalid answer leaves its tier unscored."""
 
     def __init__(self, judge: Judge) -> None:
         self.name = judge.name
@@ -201,7 +204,10 @@ _UNPARSED = "not looked at: the answer does not parse"
 
 @dataclass(frozen=True, slots=True)
 class ScoredDocument:
-    """The input of a rule; ``metadata`` is of any kind, ``parsed`` whether the agent's answer parsed as JSON."""
+    """The input of a rule.
+
+    ``metadata`` may be of any type; ``parsed`` is True if the agent's answer was valid JSON.
+    """
 
     readme: str
     metadata: object
@@ -212,7 +218,7 @@ class ScoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """The result of a rule: points (None for unscored, which is never 0), reason and evidence."""
+    """The result of a rule: the points (None if unscored, which is not the same as 0), the reason and the evidence."""
 
     points: float | None
     reason: str
@@ -228,7 +234,7 @@ class Rule:
     title: str
     maximum: float
     function: Callable[[ScoredDocument], RuleResult]
-    needs_answer: bool = True  # an unparsed answer gets 0 points without calling ``function``
+    needs_answer: bool = True  # score 0 for an unparsed answer without calling ``function``
 
     def apply(self, document: ScoredDocument) -> Criterion:
         looked = document.parsed or not self.needs_answer
@@ -238,14 +244,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """A list of criteria; to add one, add its entry."""
+    """A list of criteria; to add a criterion, add an entry."""
 
     name: str
     title: str
     description: str
     criteria: tuple[Rule | Question, ...]
-    accuracy_limit: int  # characters of the README for a model judge, tier 3
-    quality_limit: int  # the same for tier 4
+    accuracy_limit: int  # README characters that a model judge reads for tier 3
+    quality_limit: int  # README characters that a model judge reads for tier 4
     reference_limit: int
     credits_missing_facts: bool = False
 
@@ -271,7 +277,7 @@ class Rubric:
 # -- the judge that asks a model
 
 METADATA_LIMIT = 4_000
-"""Characters of the metadata in the prompt."""
+"""Maximum number of characters of the metadata in the prompt."""
 
 SYSTEM = (
     "You score software documentation by fixed criteria. The document, its metadata and any reference stand between "
@@ -282,7 +288,7 @@ SYSTEM = (
 
 
 def question_text(tier: int, brief: JudgeRequest) -> tuple[str, list[str]]:
-    """Return the user message for one tier, and notes on its truncated parts."""
+    """Return the user message for one tier, and notes on the parts that were truncated."""
     cuts: list[str] = []
     readme = _cut(brief.readme, brief.readme_limit, "README", cuts)
     parts = [("README", readme)]
@@ -334,7 +340,10 @@ def _json(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """One repeat: points by key, or the reason why there are none; ``answered``: the model returned any text."""
+    """One repeat: the points by key, or the reason why there are none.
+
+    ``answered`` means that the model returned some text.
+    """
 
     points: Mapping[str, float] | None
     reasoning: str
@@ -342,10 +351,10 @@ class _Verdict:
 
 
 class LLMJudge:
-    """Scores by a model through the gateway, ``repeats`` times independently; points are the mean.
+    """Asks a model through the gateway to score, ``repeats`` times independently; the points are the mean.
 
-    A repeat without a usable answer is left out of the mean and counted in the reason; if all fail, the criteria are
-    unscored.
+    A repeat without a usable answer is excluded from the mean and mentioned in the reason. If all repeats fail, the
+    criteria are unscored.
     """
 
     def __init__(
@@ -374,12 +383,12 @@ class LLMJudge:
         return [self._criterion(tier, question, usable, notes) for question in brief.questions]
 
     async def _ask(self, text: str, brief: JudgeRequest, sample: int) -> _Verdict:
-        """Ask for one repeat; unusable recorded answers are skipped, or a resumed run would fail again."""
+        """Ask for one repeat. Unusable recorded answers are skipped; otherwise a resumed run would fail again."""
         verdict, source = await self._conversation(text, brief, sample)
         while verdict.points is None and source in ("recorded", "replay"):
             again, source_then = await self._conversation(text, brief, sample)
             if source == "replay" and not again.answered:
-                break  # nothing more was recorded: the judge failed in that session too
+                break  # nothing more was recorded, so the judge failed in that session too
             verdict, source = again, source_then
         return verdict
 
@@ -397,7 +406,7 @@ class LLMJudge:
         try:
             value, problem, source = await ask(self._gateway, request, shape)
         except WorkbenchError as error:
-            # The gateway has already retried.
+            # The gateway has already retried the request.
             return _Verdict(None, str(error), answered=False), ""
         if value is None:
             return _Verdict(None, problem), source

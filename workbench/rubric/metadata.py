@@ -1,4 +1,4 @@
-"""Check metadata against schema.org's types for software, in plain words."""
+"""Check metadata against schema.org's types for software, and report findings in plain words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Literal
 
 from workbench.rubric.scorecard import quote
 
-#: schema.org's types for software, each with its own properties and the kinds of their values.
+#: schema.org's types for software, each with its own properties and the types of their values.
 _TABLE: dict[str, dict[str, tuple[str, ...]]] = {}
 for _word in Path(__file__).with_name("schema_org.txt").read_text("utf-8").split():
     _name, _, _kinds = _word.partition(":")
@@ -34,7 +34,7 @@ _PARENT = {
 }
 
 SOFTWARE_TYPES = tuple(name for name in _PARENT if name != "CreativeWork")
-"""The types that describe a piece of software; ``CreativeWork`` and ``Thing`` are true but say too little."""
+"""The types that describe a piece of software; ``CreativeWork`` and ``Thing`` are correct but too general."""
 
 GENERAL_TYPES = ("CreativeWork", "Thing")
 
@@ -43,7 +43,7 @@ SCALARS = frozenset({"Text", "URL", "Date", "DateTime", "Duration", "Number", "I
 
 @cache
 def properties(type_name: str) -> dict[str, tuple[str, ...]]:
-    """Return property → expected kinds for a type, its parents' included; {} for an unknown type."""
+    """Return property → expected types of value for a type, including inherited properties; {} for an unknown type."""
     known: dict[str, tuple[str, ...]] = {}
     step: str | None = type_name
     while step is not None:
@@ -75,9 +75,9 @@ _FORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One remark on the metadata. ``path`` is the key, dotted for nested objects (``author.name``)."""
+    """A remark about the metadata; ``path`` is the key, dotted for nested objects (``author.name``)."""
 
-    severity: Severity  # ``missing``, ``wrong`` (kind), ``unknown`` (type or property), ``loose`` (understandable)
+    severity: Severity  # ``missing``, ``wrong`` (value), ``unknown`` (type or property), ``loose`` (understandable)
     path: str
     message: str
 
@@ -92,7 +92,7 @@ def metadata_findings(metadata: object) -> tuple[Finding, ...]:
         return (Finding("missing", "", "the metadata is empty"),)
     try:
         return tuple(islice(_whole(metadata), _MOST))
-    except Exception as problem:  # an object from outside may do anything when it is looked at
+    except Exception as problem:  # inspecting an untrusted object can raise anything
         return (Finding("wrong", "", f"the metadata cannot be read ({type(problem).__name__})"),)
 
 
@@ -103,7 +103,7 @@ def software_types(metadata: object) -> tuple[str, ...]:
 
 
 def right_context(value: object) -> bool:
-    """Return whether a ``@context`` brings the schema.org vocabulary in (a text, or a list that holds it)."""
+    """Return whether a ``@context`` includes the schema.org vocabulary, as a string or in a list."""
     if isinstance(value, str):
         return _CONTEXTS.fullmatch(value) is not None
     if isinstance(value, list | tuple):

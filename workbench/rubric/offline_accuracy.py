@@ -1,7 +1,8 @@
-"""Tier 3 without a model: the README compared with the case's facts, word by word and command by command.
+"""Tier 3 without a model: compare the README with the case's facts, word by word and command by command.
 
-A README in other words than the facts scores lower here than with a model judge. The right words count in sentences
-that do not negate them; facts that anybody could guess count in full only in a README that shows knowledge of its project.
+A README that paraphrases the facts scores lower here than with a model judge. Matching words count only in sentences
+that do not negate them. Facts that anybody could guess earn full points only in a README that shows knowledge of its
+project.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 
 _COMMON_FILES = frozenset({"main.py", "cli.py", "app.py", "__main__.py", "__init__.py", "core.py", "run.py"})
 FULL_COVERAGE = 0.7
-"""Share of the facts' weighted words, near each other, that earns full points: paraphrase needs room."""
+"""Share of the facts' weighted words, close together, that earns full points; the rest leaves room for paraphrase."""
 NO_COVERAGE = 0.15
-"""Share below which nothing is earned: any two English texts have that much in common."""
+"""Share below which no points are earned, because any two English texts have that much in common."""
 
 
 def purpose(question: Question, facts: Facts, reading: ReadmeReading) -> Criterion:
-    """Score how much of the facts' main purpose the README says, best within one paragraph."""
+    """Score how much of the main purpose in the facts the README states, preferably within one paragraph."""
     wanted = similarity.weights(facts.main_purpose)
     if not wanted:
         return verdict(question, None, "the facts state no main purpose")
@@ -55,7 +56,7 @@ def purpose(question: Question, facts: Facts, reading: ReadmeReading) -> Criteri
 def _as_sentence(
     wanted: dict[str, float], found: similarity.Coverage, reading: ReadmeReading
 ) -> tuple[float, str, Evidence | None]:
-    """Rate the use of the purpose's words: in sentences, and not negated."""
+    """Rate how the words of the purpose are used: they should be in sentences and not negated."""
     blocks = [block for block in reading.page.blocks if block.start < found.end and found.start < block.end]
     order = word_order.order([block.text for block in blocks])
     written = 0.25 + 0.75 * min(1.0, order.share / 0.6) if order.words else 0.6
@@ -71,7 +72,7 @@ def _as_sentence(
 
 
 def run_command(question: Question, facts: Facts, reading: ReadmeReading) -> Criterion:
-    """Score the run command: the same (all), the same program with other arguments, the right file, or a mention."""
+    """Score the run command: identical (full points), same program with other arguments, right file, or a mention."""
     wanted = shell.normal(shell.words_in(facts.run_command))
     if not wanted:
         return verdict(question, None, "the facts state no run command")
@@ -117,7 +118,7 @@ def _alike(
     if words[:2] == ("python", main_file) or (module and words[:3] == ("python", "-m", module)):
         return 0.85, "runs the right file, in another way than the facts"
     name = main_file.rsplit("/", 1)[-1]
-    # ``main.py`` is a common name; only the path with its folder identifies this project's file.
+    # ``main.py`` is a common name, so only the path with its folder identifies this project's file.
     name = main_file if name in _COMMON_FILES else name
     if name and any(word == name or word.endswith(f"/{name}") for word in words) and len(words) > 1:
         return 0.6, f"a command uses {name}, but not as the facts do"
@@ -150,7 +151,7 @@ def _missing_files(reading: ReadmeReading) -> Evidence | None:
 
 
 def key_features(question: Question, facts: Facts, reading: ReadmeReading) -> Criterion:
-    """Score the share of key features with at least 60 % of their words together: in one block, or half for near by."""
+    """Score the share of key features with at least 60 % of their words in one block, or half for words nearby."""
     if not facts.key_features:
         return verdict(question, None, "the facts list no key features")
     evidence: list[Evidence] = []
@@ -250,7 +251,7 @@ def _named(wanted: list[str], reading: ReadmeReading) -> tuple[float, str, list[
 
 
 def _brings(reading: ReadmeReading) -> Evidence | None:
-    """The command that installs the project itself or an existing file of requirements."""
+    """Return the command that installs the project itself or a requirements file that exists, or None."""
     for command in reading.commands:
         itself = any(one.text.split("[")[0] == "." or reading.project.owns(one.package) for one in command.installed)
         has_files = reading.project.index is not None and not any(map(reading.project.lacks, command.files))
@@ -260,7 +261,7 @@ def _brings(reading: ReadmeReading) -> Evidence | None:
 
 
 def _none_needed(reading: ReadmeReading) -> tuple[float, str, list[Evidence]]:
-    """Rate the statement that nothing is needed; it is worth less in a README without knowledge."""
+    """Rate the statement that nothing is needed; it is worth less in a README without knowledge of the project."""
     share, note, evidence = _no_dependencies_stated(reading)
     if reading.guess < 0.99:
         note += f"; × {reading.guess:.2f}, since anybody could have guessed that"
@@ -289,7 +290,7 @@ def _inventions(facts: Facts, reading: ReadmeReading) -> list[tuple[str, Evidenc
     outline = reading.page
     developing = [outline.section(h) for h in outline.headings[1:] if _DEVELOPING.search(h.text)]
     for command in reading.commands:
-        # Development needs more packages than the facts list.
+        # Development requires more packages than the facts list.
         if any(start <= command.start < end for start, end in developing):
             continue
         for name in command.packages:

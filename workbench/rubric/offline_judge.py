@@ -1,8 +1,8 @@
 """The deterministic judge that needs no model, and its measures for tier 4.
 
-Clarity, completeness and formatting are sums of small measures. The sum is multiplied by how far the README's
-statements rest on the repository (`workbench.rubric.reading`), and a README that repeats itself (small models loop)
-or says almost nothing cannot earn the rest either.
+Clarity, completeness and formatting are sums of small measures. The sum is scaled by how well the repository supports
+the README's statements (`workbench.rubric.reading`). A README that repeats itself (as small models do) or says almost
+nothing cannot earn the remaining points either.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _USAGE = re.compile(r"usage|use|run|quick\s?start|getting started|command|how to
 _BADGE = re.compile(r"\[?!\[[^\]\n]{0,200}\]\([^)\n]{0,400}\)(?:\]\([^)\n]{0,400}\))?")
 _SHINGLE = 8
 EXTENT = 6.0
-"""Number of project names (and, at half weight, words) that earns half of the points for the extent."""
+"""Number of project names (and words, at half weight) that earns half of the points for extent."""
 SHAPE = 0.15
-"""Share of tier 4 for a well-formed README that shows no knowledge of its project."""
+"""Share of tier 4 that a well-formed README earns without showing any knowledge of its project."""
 FULL_WORDS = 80
-"""Distinct content stems from which a README has enough substance for full points."""
+"""Number of distinct content stems at which a README has enough substance for full points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class _Measure:
 
 
 def clarity(question: Question, reading: ReadmeReading) -> Criterion:
-    """Score title, opening, sentences, statements about this project, repetition, placeholders (12)."""
+    """Score title, opening, sentences, statements about this project, repetition and placeholders (12 points)."""
     repeated, place = repetition(reading)
     measures = [
         _title(reading),
@@ -64,7 +64,7 @@ def clarity(question: Question, reading: ReadmeReading) -> Criterion:
 
 
 def completeness(question: Question, reading: ReadmeReading) -> Criterion:
-    """Score what a new user needs: installation, usage, examples, coverage of the project, the reference."""
+    """Score what a new user needs: installation, usage, examples, coverage of the project and a reference."""
     measures = [
         _covered(reading, _INSTALL, "installation", 1.5, needs_code=False),
         _covered(reading, _USAGE, "usage", 1.5, needs_code=True),
@@ -83,18 +83,18 @@ def formatting(question: Question, reading: ReadmeReading) -> Criterion:
 
 
 def substance(reading: ReadmeReading) -> float:
-    """Return 0–1: how many distinct content stems there are, of 80 wanted."""
+    """Return the number of distinct content stems relative to the 80 wanted, from 0 to 1."""
     return float(min(1.0, (len({token.stem for token in reading.words}) / FULL_WORDS) ** 0.8))
 
 
 def repetition(reading: ReadmeReading) -> tuple[float, Evidence | None]:
-    """The share of repeated eight-word sequences of the prose, and the first place."""
+    """Return the share of repeated eight-word sequences in the prose, and the first such place."""
     seen: set[tuple[str, ...]] = set()
     total = again = 0
     first: Evidence | None = None
     lines: Counter[str] = Counter()
     doubled = long_lines = 0
-    # Repetition in a change log ("fixed", "added") is no fault.
+    # Repetition in a changelog ("fixed", "added") is not a fault.
     spoken = {start for _, start, _ in reading.statements}
     for block in reading.page.blocks:
         if block.start not in spoken:
@@ -146,7 +146,7 @@ def _title(reading: ReadmeReading) -> _Measure:
 
 
 def _lead(reading: ReadmeReading) -> tuple[int, int] | None:
-    """The span of the first paragraph of at least five words before the third section; badges are no words."""
+    """Return the span of the first paragraph before the third section that has at least five words, ignoring badges."""
     heads = [heading for heading in reading.page.headings if heading.level <= 2]
     stop = heads[2].start if len(heads) > 2 else len(reading.page.text)
     for block in reading.page.paragraphs:
@@ -157,7 +157,7 @@ def _lead(reading: ReadmeReading) -> tuple[int, int] | None:
 
 
 def _opening(reading: ReadmeReading) -> _Measure:
-    """Measure the opening: a paragraph, about this project, that says what it is and not what it is not."""
+    """Measure the opening: a paragraph about this project that says what the project is, not what it is not."""
     lead = _lead(reading)
     if lead is None:
         return _Measure(0.0, 3, "no opening paragraph")
@@ -187,7 +187,7 @@ def _informed(reading: ReadmeReading) -> _Measure:
 
 
 def _extent(reading: ReadmeReading) -> _Measure:
-    """Measure how much of the project is mentioned, with diminishing returns."""
+    """Measure how much of the project the README mentions, with diminishing returns."""
     amount = reading.amount
     own, topics = len(reading.uses[0]), len(reading.topics)
     note = f"speaks of {plural(own, 'name')} and {plural(topics, 'word')} of the project's own"
@@ -307,13 +307,13 @@ def _links(reading: ReadmeReading) -> _Measure:
 
 
 class OfflineJudge:
-    """Compares the README with the facts (tier 3) and with the repository (tier 4); deterministic."""
+    """Compares the README with the facts (tier 3) and with the repository (tier 4), deterministically."""
 
     name = JUDGE
 
     async def judge_tier(self, tier: int, brief: JudgeRequest) -> list[Criterion]:
-        """Return one criterion for each question; those that need facts are unscored without them."""
-        # Reading a repository takes seconds, and the engine serves other trials meanwhile.
+        """Return one criterion for each question; questions that need facts are unscored if there are none."""
+        # Reading a repository takes seconds, during which the engine serves other trials.
         return await asyncio.to_thread(self._answers, tier, brief)
 
     def _answers(self, tier: int, brief: JudgeRequest) -> list[Criterion]:

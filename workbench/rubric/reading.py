@@ -1,9 +1,9 @@
 """A README parsed once for the offline judge: its names, statements and examples, compared with the project.
 
-A README written without opening the repository may be well formed and even true. It is compared with the repository
-(`workbench.rubric.sources`): names that exist, sentences in a natural word order, calls that match the signatures.
-Whether a sentence about a name is true is not judged: words that it shares with a docstring, or does not, prove
-nothing.
+A README written without opening the repository may be well formed and even true. It is therefore compared with the
+repository (`workbench.rubric.sources`): whether its names exist, its sentences have a natural word order, and its calls
+match the signatures. Whether a sentence about a name is true is not judged, because sharing words with a docstring, or
+sharing none, proves nothing.
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ from workbench.rubric.sources import COMMON, KnownProject
 from workbench.session.judges import RULE
 
 JUDGE = RULE
-"""The judge's name in a scorecard; its number is raised with every change of the rules, so that points are never mixed.
-"""
+"""The judge's name in a scorecard; its number is incremented with every rule change so that points are never mixed."""
 CRITERIA_OF_CLAIMS = {"dependencies": ("extra", "python", "version"), "run_command": ("option", "command")}
-"""Which criterion an untrue claim costs, by its kind; any other, and all where there are no facts, costs completeness."""
+"""The criterion that loses points for an untrue claim, by kind of claim.
+
+Any other kind counts against completeness, as do all kinds if there are no facts.
+"""
 GUESSED = 0.4
-"""Share of the points for a true but guessable statement, in a README that shows no knowledge."""
+"""Share of the points for a true but guessable statement in a README that shows no knowledge of the project."""
 
 
 ENOUGH = 3.0
 """Number of project names and words that shows half of the possible knowledge."""
 UNCHECKED = 0.45
-"""Knowledge that is assumed without a repository and facts to compare with."""
+"""Knowledge that is assumed if there is neither a repository nor facts to compare with."""
 _INLINE_WEIGHT = 0.3
-"""Weight of an unknown name in inline code, which may be another program's."""
+"""Weight of an unknown name in inline code, which may belong to another program."""
 _INLINE = re.compile(r"`{1,2}([^`\n]{2,80})`{1,2}")
 _NAME = re.compile(r"(?<![\w./@-])(--[a-zA-Z][\w-]+|[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*)")
 _OPTION = re.compile(r"(?<![\w-])--[a-zA-Z][\w-]+")
@@ -62,7 +64,7 @@ _GUESSED = frozenset(_OF_ANY_COMMAND.split())
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A name in a README and its position."""
+    """A name in a README, and its position."""
 
     name: str
     start: int
@@ -77,7 +79,7 @@ class _Part(Protocol):
 
 
 class ReadmeReading:
-    """A README with its project; every measure is computed on demand."""
+    """A README and its project; every measure is computed on demand."""
 
     def __init__(self, brief: JudgeRequest) -> None:
         self.readme, self.reference = brief.readme, brief.reference_readme
@@ -104,11 +106,11 @@ class ReadmeReading:
 
     @property
     def guess(self) -> float:
-        """The factor (0.4–1) for guessable facts: 1 if the README shows knowledge of its project."""
+        """Return the factor (0.4 to 1) for guessable facts, which is 1 if the README shows knowledge of its project."""
         return GUESSED + (1 - GUESSED) * self.trust
 
     def untrue(self, key: str) -> tuple[float, str, list[Evidence]]:
-        """The factor that untrue claims leave of a criterion, the reason, and evidence."""
+        """Return the factor by which untrue claims reduce a criterion, with the reason and the evidence."""
         mine = self._claims.get(key, ())
         if not mine:
             return 1.0, "", []
@@ -139,9 +141,9 @@ class ReadmeReading:
         return self._named[0], self._named[1]
 
     def _excused(self, low: str) -> bool:
-        """Whether a name that the project does not define is legitimate in its README."""
+        """Whether a name that the project does not define is nevertheless legitimate in its README."""
         there = self.project.vocabulary.identifiers
-        # ``--no-color`` is made from ``color`` by several option parsers.
+        # Several option parsers derive ``--no-color`` from ``color``.
         made = low.startswith("--no-") and low.removeprefix("--no-").replace("-", "_") in there
         return low in there or made or low in known.TOOLING or low in self._made_here or low.startswith("__")
 
@@ -153,7 +155,7 @@ class ReadmeReading:
 
     @cached_property
     def titles(self) -> frozenset[str]:
-        """Spellings of the project's name, which every author of a README knows."""
+        """Return the spellings of the project's name, which every author of a README knows."""
         heading = next((h.text.lower() for h in self.page.headings[:1]), "")
         words = re.findall(r"[\w.-]+", heading)
         named = {heading, *words, "_".join(words), "-".join(words)} if words else set(self.project.packages)
@@ -166,7 +168,7 @@ class ReadmeReading:
         return frozenset(token.stem for name in self.titles for token in similarity.tokens(name))
 
     def _shown(self) -> Iterator[tuple[Use, float]]:
-        """Names in inline code, examples and options, each with the certainty that it is the project's."""
+        """Yield names in inline code, examples and options, each with the certainty that it belongs to the project."""
         text = self.page.text
         for block in self.page.blocks:
             for match in _INLINE.finditer(text, block.start, block.end):
@@ -197,7 +199,7 @@ class ReadmeReading:
         return any(name and name in line for name in self.titles | {name.lower() for name in self.project.modules})
 
     def _from_project(self, fence: Code) -> Iterator[str]:
-        """What a Python example imports from this project, and attributes of its modules."""
+        """Yield the names that a Python example imports from this project, and the attributes of its modules."""
         tree = example_of(fence.code)
         if tree is None:
             return
@@ -234,7 +236,7 @@ class ReadmeReading:
         return tuple(good), tuple(wrong)
 
     def _wrong_calls(self, tree: ast.Module) -> Iterator[str]:
-        """Calls of the project's functions that no function of that name would take."""
+        """Yield calls that no function of that name in the project would accept."""
         here = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
@@ -272,7 +274,7 @@ class ReadmeReading:
 
     @cached_property
     def informed(self) -> tuple[float, Evidence | None]:
-        """The share of statements that name something of the project or use its own words, and one that does not."""
+        """Return the share of statements that use the project's names or words, and evidence of one that does not."""
         good = total = 0
         first: Evidence | None = None
         own = {use.name.lower() for use in self.uses[0]}
@@ -299,10 +301,10 @@ class ReadmeReading:
         return self.at(start + match.start(), start + match.end())
 
     def guessable(self, words: Collection[str], telling: Collection[str]) -> bool:
-        """Whether anybody who knows the project's name could have written a command.
+        """Whether anyone who knows the project's name could have written a command.
 
-        ``python -m NAME --help`` is such a one; one with an option or file of the project or one of the facts'
-        ``telling`` words is not.
+        That is true of ``python -m NAME --help``, but not of a command with one of the project's options or files, or
+        with one of the facts' ``telling`` words.
         """
         for word in words:
             plain = word.lower().split("[")[0]
@@ -316,25 +318,25 @@ class ReadmeReading:
 
     @cached_property
     def amount(self) -> float:
-        """How much of the project is mentioned: own names and, for a half each, own words."""
+        """Return how much of the project is mentioned: its own names, and its own words at half weight."""
         return len(self.uses[0]) + 0.5 * len(self.topics)
 
     @cached_property
     def truth(self) -> float:
-        """The verifiable share that is right: names that exist, calls that work."""
+        """Return the share of verifiable items that are right: names that exist and calls that work."""
         own, _ = self.uses
         there = (len(own) + 1) / (len(own) + 1 + self._named[2])
         return there / (1 + 0.25 * len(self.examples[1]))
 
     @cached_property
     def knowledge(self) -> float:
-        """From 0 (could be written without opening the repository) to 1: amount, truth and sentences together."""
+        """Combine amount, truth and sentences into a value from 0 (writable without opening the repository) to 1."""
         amount = self.amount / (self.amount + ENOUGH) if self.project.vocabulary.names else UNCHECKED
         return amount * self.truth * (0.25 + 0.75 * min(1.0, self.order.share / 0.8))
 
     @cached_property
     def trust(self) -> float:
-        """`knowledge` as a factor from 0 to 1: nothing up to 0.15, which a guess reaches, everything from 0.6."""
+        """Return `knowledge` as a factor: 0 up to 0.15, which a guess can reach, and 1 from 0.6."""
         return min(1.0, max(0.0, (self.knowledge - 0.15) / 0.45))
 
     def why(self) -> str:

@@ -1,4 +1,4 @@
-"""The scorecard of one document: criteria with points, reasons and evidence, and the sums over them."""
+"""The scorecard of a document: criteria with points, reasons and evidence, and the sums of their points."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from workbench.base.text import one_line, sound
 EvidenceKind = Literal["readme", "metadata", "fact", "file", "judge"]
 
 PASS_MARK = 60.0
-"""A case passes at this many points of 100 (the original's mark)."""
+"""Points out of 100 that a case needs to pass (the same as in the original)."""
 NO_FACTS_POINTS = 15.0
-"""What the original gives tier 3 of a case that has no facts (``without_facts`` of ``workbench.rubric.score``)."""
+"""Points that the original awards in tier 3 without facts (``without_facts`` of ``workbench.rubric.score``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The basis of a criterion's points."""
+    """The evidence for a criterion's points."""
 
     kind: EvidenceKind
     text: str
-    start: int | None = None  # of a half-open character span of the README (kind ``readme``)
+    start: int | None = None  # half-open character span in the README (kind ``readme``)
     end: int | None = None
-    path: str | None = None  # of a repository file, or a metadata key
+    path: str | None = None  # a repository file, or a metadata key
     line: int | None = None  # from 1
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One line of a scorecard. ``points`` None is unscored, which is never the same as 0."""
+    """One line of a scorecard. ``points`` is None if the criterion is unscored, which is never the same as 0."""
 
     tier: int
     key: str
@@ -42,13 +42,13 @@ class Criterion:
     maximum: float
     reason: str
     evidence: tuple[Evidence, ...] = ()
-    judged_by: str = "rule"  # ``rule``, ``offline-4`` or the judge model's name
+    judged_by: str = "rule"  # ``rule``, ``offline-4`` or the name of the judge model
     samples: tuple[float, ...] = ()  # points of each repeat of a judge; ``points`` is their mean
-    given: float | None = None  # points that the format itself earned (see `.scoring`), None: a free answer or unknown
+    given: float | None = None  # points that the format itself earned (see `.scoring`), or None if free or unknown
 
     @property
     def missing(self) -> float:
-        """Missing points; all of an unscored criterion."""
+        """Return the missing points, which are all points if the criterion is unscored."""
         return round(self.maximum - (self.points or 0.0), 6)
 
 
@@ -62,7 +62,10 @@ class TierScore:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The spread of a judge's repeats; ``of`` is ``3.purpose``, ``tier 3`` or ``total``; ``sd`` is the sample's."""
+    """The spread of a judge's repeats.
+
+    ``of`` is ``3.purpose``, ``tier 3`` or ``total``; ``sd`` is the sample standard deviation.
+    """
 
     of: str
     repeats: int
@@ -73,7 +76,7 @@ class Spread:
 
 
 def _sum(points: list[float]) -> float:
-    """Add points without the binary tail: 14.6, not 14.600000000000001."""
+    """Add points without binary rounding errors: 14.6, not 14.600000000000001."""
     return round(math.fsum(points), 9)
 
 
@@ -87,7 +90,7 @@ class Scorecard:
 
     @property
     def tiers(self) -> dict[int, TierScore]:
-        """Tier number → sum; a tier with an unscored criterion has points None."""
+        """Return tier number → sum; a tier with an unscored criterion has points None."""
         sums: dict[int, TierScore] = {}
         for number in sorted({criterion.tier for criterion in self.criteria}):
             mine = [criterion for criterion in self.criteria if criterion.tier == number]
@@ -100,20 +103,20 @@ class Scorecard:
 
     @property
     def total(self) -> float | None:
-        """The points of the scored tiers, None if no tier is scored."""
+        """Return the points of the scored tiers, or None if no tier is scored."""
         given = [tier.points for tier in self.tiers.values() if tier.points is not None]
         return _sum(given) if given else None
 
     @property
     def given(self) -> float | None:
-        """The points that the answer's format earned by itself, None for a free answer."""
+        """Return the points that the answer's format earned by itself, or None for a free answer."""
         found = [criterion.given for criterion in self.criteria if criterion.given is not None]
         return _sum(found) if found else None
 
     @property
     def credited(self) -> bool:
         third = [criterion for criterion in self.criteria if criterion.tier == 3 and criterion.maximum]
-        # With facts a judge scores tier 3; the only points that a rule gives there are these.
+        # If there are facts, a judge scores tier 3, so only a case without facts has points by rule there.
         return bool(third) and all(one.judged_by == "rule" and one.points for one in third)
 
     @property
@@ -122,7 +125,7 @@ class Scorecard:
 
     @property
     def spread(self) -> tuple[Spread, ...]:
-        """Spread of a judge's repeats by criterion, tier and total; () without repeats."""
+        """Return the spread of a judge's repeats by criterion, tier and total, or () if there are no repeats."""
         judged = [one for one in self.criteria if len(one.samples) > 1]
         repeats = min((len(one.samples) for one in judged), default=0)
         values = {f"{one.tier}.{one.key}": one.samples for one in judged}
@@ -138,7 +141,7 @@ class Scorecard:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON data, with the sums beside the criteria for readers that are not this program."""
+        """Return plain JSON data that includes the sums, for use by other programs."""
         return {
             "rubric": self.rubric,
             "judge": self.judge,
@@ -161,8 +164,8 @@ _SHOWN = 120
 
 
 def quote(text: str, width: int = _SHOWN) -> str:
-    """Return a short, terminal-safe, single-line rendering of text from outside."""
-    # Cut before cleaning: the text may be megabytes long.
+    """Return a short, terminal-safe, single-line rendering of untrusted text."""
+    # Truncate before cleaning, because the text may be megabytes long.
     return sound(one_line(text[: width * 4], width))
 
 

@@ -1,4 +1,4 @@
-"""Score one document: a document in, a scorecard out."""
+"""Score one document: turn a document into a scorecard."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ class _Unreadable(Exception): ...
 
 
 def skeleton(shape: str) -> tuple[str, object] | None:
-    """Return the README and metadata of the shortest submission that a GBNF grammar with rules of these names allows."""
+    """Return the README and metadata of the shortest submission that a GBNF grammar with rules of these names allows.
+
+    Return None if the grammar does not describe a submission.
+    """
     rules: dict[str, str] = {}
     for line in shape.splitlines():
         name, found, body = line.partition("::=")
@@ -49,7 +52,7 @@ def skeleton(shape: str) -> tuple[str, object] | None:
 
 
 def _shortest(name: str, rules: dict[str, str], depth: int) -> str:
-    """Return the text of a rule with the first of its alternatives, no free characters and the fewest repeats."""
+    """Return the shortest text of a rule: its first alternatives, no free characters and the fewest repetitions."""
     if name not in rules or depth > _DEEPEST:
         raise _Unreadable
     tokens = list(_TOKEN.finditer(rules[name]))
@@ -63,7 +66,10 @@ def _shortest(name: str, rules: dict[str, str], depth: int) -> str:
 
 
 def _first(left: list[re.Match[str]], rules: dict[str, str], depth: int, *, read: bool = True) -> str:
-    """Take the alternatives up to the end of their group, and return the text of the first; nothing is looked up unless ``read``."""
+    """Consume the alternatives up to the end of their group, and return the text of the first one.
+
+    Nothing is looked up unless ``read`` is true.
+    """
     text = ""
     while left and left[-1]["sign"] != ")":
         token = left.pop()
@@ -91,7 +97,7 @@ def _first(left: list[re.Match[str]], rules: dict[str, str], depth: int, *, read
     return text
 
 
-#: Every rubric, the comparable one first.
+#: Every rubric, starting with the one that is comparable with published scores.
 RUBRICS = (aeo_bench.RUBRIC, strict.RUBRIC)
 
 
@@ -123,19 +129,22 @@ async def score(
     """Score one document.
 
     Args:
-        readme: Anything that is not text counts as empty.
-        metadata: As it was parsed, of any kind.
-        parsed: Whether the agent's answer parsed as JSON (True for a document that no agent wrapped in an answer).
-        rubric: Name of one of :data:`RUBRICS`; UsageError if there is none.
-        facts: None leaves the criteria that need them unscored.
-        reference_readme: The README that people wrote, for tier 4.
-        view: The repository, to tell files that exist from inventions.
-        judge: Scores tiers 3 and 4.
-        without_facts: Points for tier 3 of ``aeo-bench`` without ``facts``: the original gives 15
+        readme: The README; anything that is not text counts as empty.
+        metadata: The metadata as parsed, of any type.
+        parsed: Whether the agent's answer was valid JSON (True for a document that no agent wrapped in an answer).
+        rubric: Name of one of :data:`RUBRICS`.
+        facts: The ground truth; None leaves the criteria that need it unscored.
+        reference_readme: The human-written README, for tier 4.
+        view: The repository, which tells existing files from invented ones.
+        judge: The judge that scores tiers 3 and 4.
+        without_facts: Points for tier 3 of ``aeo-bench`` without ``facts``: the original awards 15
             (``NO_FACTS_POINTS``). None leaves the tier unscored.
-        shape: The grammar of the answer, to count the points that it earned by itself. With a model judge only the
-            rules' tiers count: the model is not asked about a document that nobody wrote.
-        untrue: Claims of the README that were looked up and are wrong; each costs its criterion by the offline judge.
+        shape: The grammar of the answer, to determine the points that the grammar itself earned. With a model judge,
+            only the rule-based tiers count, because the model is not consulted about a document that nobody wrote.
+        untrue: Claims of the README that were found to be wrong; the offline judge deducts points for each.
+
+    Raises:
+        UsageError: There is no rubric of this name.
     """
     readme = readme if isinstance(readme, str) else ""
     chosen = rubric_named(rubric)
@@ -147,7 +156,7 @@ async def score(
     accuracy, quality = chosen.questions(3), chosen.questions(4)
     without_facts = without_facts if chosen.credits_missing_facts else None
     absent = "the answer does not parse" if not parsed else "" if readme.strip() else "the README is empty"
-    # Without facts even an empty README contradicts nothing.
+    # Without facts, nothing contradicts even an empty README.
     if absent and not (parsed and facts is None and without_facts is None):
         criteria += _zero(3, accuracy, absent)
     elif facts is None:

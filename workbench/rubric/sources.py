@@ -1,6 +1,6 @@
-"""What a project has, for the offline judge: the index of its repository, the words of its text, and a case's facts.
+"""Contents of a project for the offline judge: its repository index, the words in its text, and the case's facts.
 
-Names are compared without case. Text of a repository is data: it is parsed, never imported.
+Names are compared without regard to case. A repository's text is data: it is parsed, never imported.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 _MOST_FILES = 300
 _LONGEST = 200_000
-"""Characters of a file that are read."""
+"""Maximum number of characters to read from a file."""
 _MOST_TEXT = 3_000_000
-"""Characters that are read in all: a few seconds."""
+"""Maximum number of characters to read in all, which takes a few seconds."""
 _SUFFIXES = ".py .pyi .pyx .toml .cfg .ini .txt .sh .js .ts .go .rs .c .h .java .rb"
 _TEXT = frozenset(_SUFFIXES.split())
 _OPTION = re.compile(r"(?<![\w-])(--[a-zA-Z][\w-]{1,40})")
@@ -48,7 +48,7 @@ _OF_ANY_PROGRAM = (
     "--help --version --verbose --quiet --output --input --user --upgrade --editable __init__ __main__ usage example "
     "path.py main.py setup.py __init__.py __main__.py readme.md license requirements.txt pyproject.toml"
 )
-#: Names that every Python program may use: to name one of them tells nothing about this project.
+#: Names that any Python program may use, so mentioning one of them says nothing about this project.
 COMMON = (
     frozenset(name.lower() for name in (*dir(builtins), *sys.stdlib_module_names))
     | frozenset(name.lower() for kind in (str, list, dict, set, bytes, int, float) for name in dir(kind))
@@ -58,10 +58,11 @@ COMMON = (
 
 @dataclass(slots=True)
 class Vocabulary:
-    """Names and words of a project's text.
+    """Names and words in a project's text.
 
-    ``names`` are defined there, ``identifiers`` occur. ``words`` counts stems; ``described`` are those of its descriptions.
-    ``complete``: the whole repository was read, so a name that is missing does not exist.
+    ``names`` are the names defined there, and ``identifiers`` all that occur. ``words`` counts stems; ``described``
+    holds those in descriptions. ``complete`` means that the whole repository was read, so a missing name does not
+    exist.
     """
 
     names: set[str] = field(default_factory=set)
@@ -94,7 +95,7 @@ _READ: WeakKeyDictionary[View, Vocabulary] = WeakKeyDictionary()
 
 
 class KnownProject:
-    """A project by its repository and its facts, as far as either is there."""
+    """A project, known by its repository and its facts if they are available."""
 
     def __init__(self, view: View | None, facts: Facts | None) -> None:
         self._view, self._facts = view, facts
@@ -114,7 +115,7 @@ class KnownProject:
 
     @cached_property
     def salient(self) -> Mapping[str, float]:
-        """The words that are this project's own: frequent here, not among those of every program."""
+        """Return the words that are typical of this project: frequent here, but not common in every program."""
         common = common_stems() | similarity.PALE_STEMS
         counts = self.vocabulary.words.items()
         own = Counter({stem: n for stem, n in counts if stem not in common and len(stem) > 2 and not stem.isdigit()})
@@ -148,7 +149,7 @@ class KnownProject:
         return frozenset(map(package_name, names)) - {""}
 
     def owns(self, package: str) -> bool:
-        """Whether a (normal) package name is plausibly the project's, as ``python-dotenv`` is ``dotenv``'s."""
+        """Whether a (normalised) package name may well be the project's, as ``python-dotenv`` is ``dotenv``'s."""
         bare = re.sub(r"^(python|py)-|-(python|py|cli|tool)$", "", package)
         return package in self.packages or bare in self.packages
 
@@ -156,7 +157,7 @@ class KnownProject:
         if name in self.modules:
             return True
         plain = package_name(name)
-        # A package's module often has another name (beautifulsoup4 → bs4), so a partial match is enough.
+        # A package's module often has a different name (beautifulsoup4 → bs4), so a partial match is enough.
         return any(plain in other or other in plain for other in dependencies if len(other) > 2)
 
     @cached_property
@@ -166,7 +167,7 @@ class KnownProject:
         )
 
     def lacks(self, path: str) -> bool:
-        """Whether a file named in a command is certainly not in the repository."""
+        """Whether a file named in a command is certain not to be in the repository."""
         if self.index is None or re.search(r"[<>{}$*\[\]]|^(your|my|path|example|docs?/|/|~)", path):
             return False
         return path.rsplit("/", 1)[-1] not in self._file_names
@@ -179,7 +180,7 @@ def _modules(paths: Iterable[str]) -> frozenset[str]:
 
 
 def _read(index: ProjectIndex, paths: Sequence[str]) -> Vocabulary:
-    """Read the files that an agent may see: a README must not be compared with itself."""
+    """Read only the files that an agent may see, so that a README is not compared with itself."""
     found = Vocabulary()
     for path in paths:
         found.names.add(path.rsplit("/", 1)[-1].lower())
@@ -188,7 +189,7 @@ def _read(index: ProjectIndex, paths: Sequence[str]) -> Vocabulary:
             found.identifiers.update(part.lower() for part in PurePosixPath(path).with_suffix("").parts)
     found.names |= {name.lower() for name in (*index.flags, *index.declared.scripts)}
     texts = [path for path in paths if PurePosixPath(path).suffix.lower() in _TEXT]
-    # Of a large repository only the first files are read: sources before tests, those near the root first.
+    # In a large repository, only the first files are read: sources before tests, and files near the root first.
     texts.sort(key=lambda path: ("test" in path.lower(), not path.endswith(".py"), path.count("/"), path))
     left, whole = _MOST_TEXT, True
     for path in texts[:_MOST_FILES]:
@@ -215,7 +216,7 @@ def _add_text(found: Vocabulary, index: ProjectIndex, path: str, text: str) -> N
         return
     if "test" in path.lower():
         return
-    # Counted once a file: a table of data must not make its words the project's own.
+    # Count each word once per file, so that a table of data does not make its words typical of the project.
     found.words.update({token.stem: 1 for token in similarity.tokens(text)})
     if tree is not None:
         found.names |= {name.lower() for name in _defined(tree)}
@@ -234,7 +235,7 @@ def _defined(tree: ast.Module) -> Iterator[str]:
 
 
 def _documentation(tree: ast.Module) -> Iterator[tuple[list[str], int]]:
-    """Texts that describe a module's parts, with their weight: docstrings with names, and calls that declare options."""
+    """Yield texts that describe parts of a module (docstrings and option declarations), each with its weight."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Module):
             yield [ast.get_docstring(node) or ""], 3

@@ -1,7 +1,7 @@
 """The strict rubric's rules: real headings, sections with content, runnable examples, checked metadata.
 
-Tier maxima are those of ``aeo-bench`` (15, 25, 30, 30), so that the two compare. An unparsed answer scores 0 here as
-well.
+The maximum of each tier is the same as in ``aeo-bench`` (15, 25, 30, 30), so that the two rubrics are comparable. An
+unparsed answer scores 0 here as well.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _section(document: ScoredDocument, name: str, maximum: float, pattern: re.Pa
     page = outline(readme)
     best: tuple[float, Heading, str] | None = None
     for heading in page.headings:
-        # The title of the page ("Setup Tool") is not a section.
+        # The page's title ("Setup Tool") is not a section.
         if heading.level == 1 and heading is page.headings[0]:
             continue
         if not pattern.search(heading.text):
@@ -214,4 +214,4 @@ RUBRIC = Rubric(
     quality_limit=20_000,
     reference_limit=10_000,
 )
-"""A new criterion is an entry here, with its function above; see docs/extending/criterion.md."""
+"""To add a criterion, add an entry here and its function above; see docs/extending/criterion.md."""

@@ -1,9 +1,9 @@
 """Measure whether a text consists of sentences, by comparing its word order with other orders.
 
-A sentence is compared with deterministic permutations of itself under counts of word pairs (from the docstrings of Python's
-standard library, see ``tests/benchmarks/word_order_counts.py``). Real sentences beat nearly all of their permutations; lists
-of keywords and shuffled words beat about half; one repeated word beats none. No length, no topic and no
-vocabulary enters: only the order. English only; text in another script is not judged.
+A sentence is compared with deterministic permutations of itself, using counts of word pairs in the docstrings of
+Python's standard library (see ``tests/benchmarks/word_order_counts.py``). Real sentences rank above nearly all of their
+permutations, lists of keywords and shuffled words above about half, and one repeated word above none. Only the order
+matters, not length, topic or vocabulary. The measure works for English only; text in another script is not judged.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ EDGE = "|"
 """Marker for the beginning and the end of a sentence."""
 _PERMUTATIONS = 19
 _LONGEST = 40
-"""Words of a sentence that are compared."""
+"""Maximum number of words of a sentence to compare."""
 _MOST = 300
-"""Sentences of a text that are compared: the first ones."""
+"""Maximum number of sentences of a text to compare, from its beginning."""
 LEAST = 5
-"""Words below which an order says nothing."""
+"""Minimum number of words for their order to be meaningful."""
 
 _MARKUP = re.compile(
     r"!?\[([^\[\]\n]{0,200})\]\([^()\n]{0,300}\)|`{1,2}([^`\n]{1,200}?)\s*(?:<[^<>`]{0,200}>)?`{1,2}_{0,2}"
@@ -60,7 +60,7 @@ def common_stems() -> frozenset[str]:
 
 
 def plain(text: str) -> str:
-    """Return running text without Markdown and reStructuredText marks; code and links keep their words."""
+    """Return running text without Markdown and reStructuredText markup; the words of code and links are kept."""
     text = _MARKUP.sub(lambda match: match.group(1) or match.group(2) or "", text)
     return re.sub(r"[*_]{2,3}|(?<!\w)[*_]|[*_](?!\w)|<[^<>\n]{1,200}>", "", text)
 
@@ -70,12 +70,12 @@ def sentences_of(text: str) -> list[list[str]]:
 
 
 def is_list(text: str) -> bool:
-    """Return whether a text is words between commas rather than a sentence."""
+    """Return whether a text is a comma-separated list of words rather than a sentence."""
     return len(re.findall(r"[^,;|]+", text)) * 2 > len(_WORD.findall(text)) > LEAST
 
 
 def classes(words: Sequence[str], known: frozenset[str]) -> list[str]:
-    """Return each common word as itself, each other one as the class of its ending."""
+    """Return each common word unchanged, and any other word as the class of its ending."""
     found = []
     for word in words:
         low = word.lower()
@@ -97,7 +97,7 @@ def _likelihood(row: Sequence[int], table: list[list[float]]) -> float:
 
 
 def _shuffled(row: list[int], seed: int) -> list[int]:
-    """Return the inner items in another order: Fisher–Yates with a congruential generator, the same everywhere."""
+    """Return the inner items in another order: Fisher–Yates with a generator that is the same on every platform."""
     inner = row[1:-1]
     state = seed * 2_654_435_761 % 2**32 + 1
     for index in range(len(inner) - 1, 0, -1):
@@ -108,7 +108,7 @@ def _shuffled(row: list[int], seed: int) -> list[int]:
 
 
 def rank(words: Sequence[str]) -> float:
-    """Return the share of permutations of a sentence that are less likely than the sentence as it stands (0–1)."""
+    """Return the share (0 to 1) of a sentence's permutations that are less likely than the sentence itself."""
     counts = _counts()
     row = [EDGE, *classes(words[:_LONGEST], counts.known), EDGE]
     names = list(dict.fromkeys(row))
@@ -129,17 +129,20 @@ def rank(words: Sequence[str]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class WordOrder:
-    """How far texts are sentences: ``share`` from 0 (no better than chance) to 1, over ``words`` compared words."""
+    """How much of a text consists of sentences.
+
+    ``share`` ranges from 0 (no better than chance) to 1, and is based on ``words`` compared words.
+    """
 
     share: float
     words: int
 
 
 def order(paragraphs: Sequence[str]) -> WordOrder:
-    """Return how far the first 300 sentences of paragraphs are in an order that words have in English.
+    """Return how far the first 300 sentences of the paragraphs follow an English word order.
 
-    The mean rank of the sentences by length, stretched so that chance (0.5) is 0 and 0.85 is 1: in real READMEs
-    sentences of five words and headings without a verb lose against some of their permutations.
+    The result is the mean rank of the sentences, weighted by length and scaled so that chance (0.5) is 0 and 0.85 is 1.
+    In real READMEs, five-word sentences and headings without a verb rank below some of their permutations.
     """
     weight = total = 0.0
     words_compared = 0
@@ -156,7 +159,7 @@ def order(paragraphs: Sequence[str]) -> WordOrder:
             taken += 1
             words_compared += len(words)
             lowered = tuple(word.lower() for word in words)
-            # A repeated word or sentence is no sentence, whatever its order.
+            # Repeated words and repeated sentences do not count as sentences, whatever their order.
             sentence = not listed and len(set(lowered)) * 2 > len(lowered) and lowered not in before
             total += len(words) * rank(words) if sentence else 0.0
             before.add(lowered)

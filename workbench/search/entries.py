@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IndexedItem:
-    """A trial, task, candidate or session: the values that conditions filter by."""
+    """A trial, task, candidate or session, with the values that conditions filter by."""
 
     id: str
     kind: str  # ``trial``, ``task``, ``candidate`` or ``session``
     run: str
     title: str
-    agent: str = ""  # of a trial
-    model: str = ""  # of the agent, or the evaluator
-    case: str = ""  # of a trial; the function of a task
+    agent: str = ""  # for a trial
+    model: str = ""  # the model of the agent, or of the evaluator
+    case: str = ""  # the case of a trial, or the function of a task
     state: str = ""
-    verdict: str = ""  # of a candidate
-    score: float | None = None  # of 100, None if tiers are unscored
+    verdict: str = ""  # for a candidate
+    score: float | None = None  # out of 100, or None if tiers are unscored
     cost: float | None = None  # US dollars
-    at: float | None = None  # end time, unix seconds
+    at: float | None = None  # end time in Unix seconds
     files: str = ""  # paths that the agent read, one per line
     lost: str = ""  # titles of the criteria that lost points, one per line
-    order: int = 0  # position in its session
-    task: str = ""  # of a candidate
-    tag: str = ""  # tags and star, including those of its parts, one per line
+    order: int = 0  # position in the session
+    task: str = ""  # for a candidate
+    tag: str = ""  # tags and star, including those of parts of the item, one per line
     error: str = ""  # exceptions of failing tests, or the error of a trial, one per line
 
 
@@ -45,7 +45,7 @@ class IndexEntry:
 
     item: str
     kind: str  # one of :data:`workbench.search.query.FIELDS`
-    number: int  # step or sample, 0 if there is none
+    number: int  # step or sample, or 0 if there is none
     blob: str | None = None
     text: str = ""
     criterion: str = ""  # see :func:`workbench.session.labels.criterion_part`
@@ -53,7 +53,7 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class IndexPart:
-    """The unit of indexing, replaced in the index as a whole: kind and key of the session's change feed."""
+    """The unit of indexing, identified by its kind and key in the session's change feed; it is replaced as a whole."""
 
     kind: str
     item: str
@@ -114,13 +114,13 @@ def _of_session(reader: SessionReader, kind: str) -> Iterator[IndexEntry]:
 
 
 def _tags(reader: SessionReader, key: str) -> str:
-    # Include those of its steps and criteria, which are no items of their own.
+    # Include the labels of steps and criteria, which are not items themselves.
     return "\n".join(star_first({row.label for row in reader.labels(key)}))
 
 
 def _trial(reader: SessionReader, trial: TrialRow) -> IndexedItem:
     score, lost = None, ""
-    # The first judge's scores by the rubric that comparisons use.
+    # Use the first judge's scores under the rubric that comparisons use.
     cards = [card for card in reader.scores(trial.id) if card.rubric == "aeo-bench"] or reader.scores(trial.id)
     if cards:
         score = cards[0].points

@@ -1,7 +1,7 @@
 """The full-text index of sessions: SQLite FTS5 in a separate file, which can be deleted at any time.
 
-A text with several locations (a file that every agent read) is indexed once. The index is updated from a session's change
-feed, in small transactions, by a reader that never writes the session.
+A text with several locations (such as a file that every agent read) is indexed once. The index is updated from a
+session's change feed, in small transactions, by a reader that never writes to the session.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 VERSION = 8
 MAX_BYTES = 1_000_000
 """Maximum number of bytes of a text to index."""
-_BATCH = 200  # parts per transaction: a few milliseconds each
+_BATCH = 200  # parts per transaction; each takes a few milliseconds
 _ITEM = [f'"{one.name}"' for one in fields(IndexedItem)]
 _TABLES = f"""
 CREATE TABLE sessions (id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL, created TEXT NOT NULL, seq INTEGER NOT NULL);
@@ -56,9 +56,10 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The hits in the order of sessions and their items; ``total`` also counts those beyond the limit.
+    """The hits, ordered by session and item; ``total`` also counts those beyond the limit.
 
-    ``counts`` has the number of hits by value of ``kind``, ``agent``, ``model``, ``case`` and ``verdict``, largest first.
+    ``counts`` is the number of hits by value of ``kind``, ``agent``, ``model``, ``case`` and ``verdict``, largest
+    first.
     """
 
     hits: tuple[SearchHit, ...] = ()
@@ -87,7 +88,7 @@ class SearchIndex:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=5.0)
-        # A crash of the machine may lose entries, but they can be indexed again.
+        # Entries lost in a system crash can be indexed again.
         for setting in ("journal_mode = WAL", "synchronous = OFF"):
             connection.execute(f"PRAGMA {setting}")
         return connection
@@ -107,7 +108,7 @@ class SearchIndex:
     @staticmethod
     def _create_tables(connection: sqlite3.Connection) -> sqlite3.Connection:
         connection.execute("BEGIN IMMEDIATE")
-        # Another process may have created the tables while this one waited.
+        # Another process may have created the tables while this one was waiting.
         if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
             for statement in _TABLES.split(";\n"):
                 connection.execute(statement)
@@ -131,8 +132,8 @@ class SearchIndex:
     ) -> int:
         """Index the changes of a session since the last update; return the number of parts that were read.
 
-        ``reader`` must not be shared, as this may take a while. Completed batches persist if ``stopped`` returns True;
-        ``progress`` is called with the number of parts so far.
+        ``reader`` must not be shared, because the update may take a while. Completed batches persist if ``stopped``
+        returns True; ``progress`` is called with the number of parts so far.
         """
         done = 0
         with self._write_lock, self._translate_errors():
@@ -162,7 +163,7 @@ class SearchIndex:
         self._writer.execute("COMMIT")
 
     def _session(self, reader: SessionReader) -> tuple[int, int]:
-        """Return the id of a session and its last indexed change; a different file at the same path is reset."""
+        """Return the ID of a session and its last indexed change; its entries are deleted if the file was replaced."""
         path, created = str(reader.path.resolve()), reader.meta().get("created_at", "")
         row = self._writer.execute("SELECT id, created, seq FROM sessions WHERE path = ?", (path,)).fetchone()
         if row and (row[1] != created or row[2] > reader.last_change()):
@@ -226,7 +227,7 @@ class SearchIndex:
     # -- reading
 
     def search(self, query: Query, sessions: Sequence[Path] = (), limit: int = 2000) -> SearchResult:
-        """Return at most ``limit`` matching texts, but count all; a query without words matches the names of items."""
+        """Return at most ``limit`` matching texts, but count all; a query without words matches names of items."""
         if not query:
             return SearchResult()
         tables = "entries JOIN items ON items.session = entries.session AND items.id = entries.item"
@@ -281,7 +282,7 @@ class SearchIndex:
 
 
 def text_of(reader: SessionReader, entry: IndexEntry) -> str:
-    """Return the indexed part of an entry's text, "" if it is unreadable."""
+    """Return the indexed part of an entry's text, or "" if it is unreadable."""
     if entry.blob is None:
         return entry.text
     from workbench.session.row_reader import TextDamaged
@@ -294,7 +295,7 @@ def text_of(reader: SessionReader, entry: IndexEntry) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MatchedLine:
-    """The line of a hit and the span of the match in it; (0, 0) if there is none."""
+    """The line of a hit and the span of the match in it, or (0, 0) if there is none."""
 
     text: str
     start: int = 0

@@ -24,7 +24,7 @@ FIELDS = {
     "cost": "US dollars",
     "date": "the day it ended: date:>2026-11-01",
 }
-"""The fields of conditions, with their help texts."""
+"""The fields that conditions can use, with their help texts."""
 
 MAX_TERMS = 50
 """Maximum number of words, phrases and conditions in a query."""
@@ -55,7 +55,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query: a text must contain all of ``words`` (words and phrases) and satisfy all conditions."""
+    """A query: a text must contain all ``words`` (words and phrases) and satisfy all conditions."""
 
     words: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
@@ -64,7 +64,7 @@ class Query:
         return bool(self.words or self.conditions)
 
     def match(self) -> str:
-        """Return the words as an FTS5 expression: each word is a phrase of its parts, the last one a prefix."""
+        """Return the words as an FTS5 expression: each word is a phrase of its parts, and the last part is a prefix."""
         parts = []
         for word in self.words:
             found = _WORD.findall(word)
@@ -73,7 +73,7 @@ class Query:
         return " AND ".join(parts)
 
     def pattern(self) -> re.Pattern[str] | None:
-        """Return a pattern that matches the words as the index does, None if there are none."""
+        """Return a pattern that matches the words in the same way as the index, or None if there are no words."""
         parts = [
             r"(?<![^\W_])" + r"[\W_]+?".join(map(re.escape, found))
             for word in self.words
@@ -83,7 +83,11 @@ class Query:
 
 
 def parse(text: str) -> Query:
-    """Parse a query. UsageError: a condition is invalid; the message describes the valid form."""
+    """Parse a query.
+
+    Raises:
+        UsageError: A condition is invalid; the message describes the valid form.
+    """
     words: list[str] = []
     conditions: list[Condition] = []
     for found in _TOKEN.finditer(text):
