@@ -72,9 +72,8 @@ def found_by(tree: Path, tests: list[str]) -> str | None:
             text=True,
             check=False,
         )
-        if ended.returncode:
-            failed = FAILED.search(ended.stdout)
-            return failed[1] if failed else f"pytest exited with {ended.returncode}"
+        if failed := FAILED.search(ended.stdout):
+            return failed[1]
     return None
 
 
