@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from workbench.base.settings import Settings
 
 SAMPLES = 3
-"""Candidates per task."""
+"""The number of candidates per task."""
 
 
 def agent_model(settings: Settings) -> str:
@@ -36,7 +36,7 @@ def evaluator(settings: Settings) -> str:
 
 
 def check_model(model: str, role: str) -> None:
-    """Raise UsageError, before anything is fetched or written, if this machine's settings cannot reach a model."""
+    """Raise UsageError, before anything is fetched or written, if a model cannot be reached from this machine."""
     from workbench.models import names
 
     settings = load()
