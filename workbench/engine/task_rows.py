@@ -227,7 +227,7 @@ class TaskStore:
         return (summary or former if summary is not None and not self._prepared else summary) or self._system.name
 
     def _stored_docstrings(self) -> dict[str, Docstring]:
-        """Return the stored docstrings of a doc system that uses a model, so that a resume does not pay for them again."""
+        """Return the stored docstrings of a doc system that uses a model, so that a resume need not pay again."""
         if not self._system.needs_model or self._scope != "target":
             return {}
         rows = self._rows_of_system()
