@@ -184,7 +184,7 @@ class Amount:
 
 Names = tuple[
     tuple[str, ...], tuple[str, ...]
-]  # what A and B are called, and with all that identifies them, for a page
+]  # short names of A and B, and full names that identify them, for a page
 
 
 def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: int) -> Names:

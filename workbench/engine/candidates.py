@@ -194,7 +194,7 @@ class Candidates:
             report = replace(cold, suspicious=suspicious, doubtful=doubtful)
         self._verdict(work, report, recheck)
 
-    # -- what is written
+    # -- writing results
 
     def _set(self, work: Work, **values: object) -> None:
         self._writer.update("candidates", {"id": work.id}, values)
@@ -221,7 +221,7 @@ class Candidates:
         """
         with self._writer.transaction() as connection:
             notes = connection.execute("SELECT notes FROM candidates WHERE id = ?", (work.id,)).fetchone()[0]
-            cut = [note for note in CUT.values() if note in (notes or "")]  # only the call recorded this
+            cut = [note for note in CUT.values() if note in (notes or "")]  # known only from the call
             extraction = replace(extraction, notes=(*extraction.notes, *cut))
             self._set(
                 work,

@@ -28,7 +28,7 @@ class Documentation:
     seconds: float | None = 0.0  # None if never measured
     dollars: float | None = 0.0  # None if the price is unknown
     unknown: tuple[str, ...] = ()  # "DOCS about SOURCE" for each documentation with an unknown number of requests
-    up_to: bool = False  # Whether the requests are an upper bound
+    up_to: bool = False  # Whether the number of requests is an upper bound
 
     def sentence(self) -> str:
         """Return ``docs before that: about 91 requests, 80,000 tokens, 3 minutes, $0; …``, or "" if there are none."""

@@ -120,7 +120,7 @@ def _is_known(reader: SessionReader, file: Path, importer: str) -> bool:
 
 
 def file_key(file: Path, importer: str = "") -> str:
-    """Return the key of a file in the table ``imported``. Raises Unreadable, OSError."""
+    """Return the key of a file in the table ``imported``. Raises Unreadable or OSError."""
     require_ordinary(file, most=LARGEST_FILE)
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()

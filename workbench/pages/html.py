@@ -50,7 +50,7 @@ def render(page: ReportPage) -> Iterator[str]:
     script, policy = "", _POLICY
     if page.noun:
         script = _file("report.js")
-        # Browsers compute the hash from exactly these bytes, including the line breaks around them.
+        # Browsers compute the script's hash from exactly these bytes, including the line breaks around them.
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
         policy = f"{_POLICY}; script-src 'sha256-{digest}'"
     style = _file("report.css") + ("" if page.noun else _file("page.css"))

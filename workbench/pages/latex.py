@@ -38,7 +38,7 @@ _HEAD = r"""% Written by workbench report. Read this file with \input; the pream
 % are left out without it, \usepackage{pgfplots}\pgfplotsset{compat=1.17}.
 """
 _LETTERS = 92
-"""Letters of \\footnotesize on a line of an article; a wider table is divided by columns."""
+"""The number of \\footnotesize letters on a line of an article; a wider table is divided by columns."""
 _LONG = 32
 """Text longer than this wraps within its cell."""
 _ROWS = 42

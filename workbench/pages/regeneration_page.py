@@ -193,7 +193,7 @@ def _tasks(contents: Contents, outcome: Regenerated) -> PageTable:
 
 
 def controls_words(controls: str | None) -> str:
-    """Return a text such as ``✓ reference · ✓ stub``, or the recorded JSON unchanged if it has another form."""
+    """Return a text such as ``✓ reference · ✓ stub``, or the recorded value if it has another form."""
     recorded = decoded(controls)
     if not recorded:
         return ""
@@ -246,7 +246,7 @@ def samples_of_task(reader: SessionReader, task: TaskRow, outcome: Regenerated, 
 def candidate_parts(
     reader: SessionReader, candidate: CandidateRow, original: Excerpt | None, texts: Excerpts
 ) -> Iterator[Part]:
-    """Yield former verdicts, the body and its difference from the original, and failed tests."""
+    """Yield earlier verdicts, the body and its difference from the original, and failed tests."""
     for former in reader.former_verdicts(candidate.id):
         yield Note(f"before: {wording.former_words(former)}")
         if failed := tuple(f"{test.outcome} {test.test_id}" for test in former_failing(reader, former)):

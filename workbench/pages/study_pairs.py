@@ -178,9 +178,9 @@ _SAME = {"original": "default"}
 
 
 def published_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
-    """Yield the doc systems that the study and the paper have in common, and a table for each k.
+    """Yield a comparison of doc systems in the study and in the paper, and a table for each k.
 
-    The rows of the tables are those that are repositories of the paper.
+    The tables have the rows of the study that are repositories of the paper.
     """
     if outcome.study.kind != DOCS:
         return

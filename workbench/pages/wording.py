@@ -121,7 +121,7 @@ def stands_words(candidate: CandidateRow) -> str:
 
 
 def former_words(former: FormerVerdictRow) -> str:
-    """Return ``✗ failed on 2026-11-22 16:20 UTC, hot, 0.03 s: 1 of 14 tests failed.``."""
+    """Return a text such as ``✗ failed on 2026-11-22 16:20 UTC, hot, 0.03 s: 1 of 14 tests failed.``."""
     seconds = "" if former.tested_s is None else f"{former.tested_s:.2f} s"
     parts = filter(None, (f"{verdict(former.verdict)} on {when(former.at)}", former.route, seconds))
     return ", ".join(parts) + (f": {former.verdict_reason}" if former.verdict_reason else "")
@@ -143,7 +143,7 @@ def interval_notes(outcome: Regenerated) -> list[str]:
 
 
 def verdict_words(verdicts: Mapping[str, int]) -> str:
-    """Return ``✓ passed 31 · ✗ failed 12``."""
+    """Return a text such as ``✓ passed 31 · ✗ failed 12``."""
     known = [name for name in glyphs.VERDICTS if verdicts.get(name)]
     others = [name for name in verdicts if name not in glyphs.VERDICTS]
     return " · ".join(f"{verdict(name)} {verdicts[name]}" for name in [*known, *others]) or NOTHING
