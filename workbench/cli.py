@@ -185,7 +185,7 @@ class _Unwritten(WorkbenchError):
 
 
 class _Output(io.FileIO):
-    """Standard output that raises its own type of error, so that write errors can be told from those of other files."""
+    """Standard output that raises its own type of error, to distinguish write errors from those of other files."""
 
     def write(self, data: Any) -> int:
         """Write bytes and return how many were written, as `io.FileIO` does."""

@@ -121,7 +121,7 @@ def declare(parser: argparse.ArgumentParser, arguments: Mapping[str, Argument]) 
 def plan_arguments(kind: type[Any], *names: str, **helps: str) -> dict[str, Argument]:
     """Return the arguments of a plan, or only those of the named fields, in the form that :func:`declare` accepts.
 
-    ``helps`` replaces the help of single arguments.
+    ``helps`` replaces the help of individual arguments.
     """
     found: dict[str, Argument] = {}
     plain = {one.name: one.default for one in fields(kind)}

@@ -1,6 +1,6 @@
 """``workbench catalog``: the paper's 28 repositories, with published counts and counts found here.
 
-The page also explains how to reproduce the counts.
+It also explains how to reproduce the counts.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ def check(entries: Sequence[PaperRepository], sandbox: str, recorded: bool, fold
     """Check the repositories one after another, continuing after one that cannot be built.
 
     The counts of ``recorded`` checks are written to ``folder``, or to the user's records. Return 0 if ``reference``
-    passes and ``stub`` fails on every task of every repository, or 1.
+    passes and ``stub`` fails on every task of every repository, otherwise 1.
     """
     failures = 0
     for entry in entries:

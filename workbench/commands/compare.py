@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _split(text: str) -> tuple[Path, str]:
-    """Return the session and the item of ``SESSION/ITEM``; the session is the longest prefix that is one."""
+    """Return the session and the item of ``SESSION/ITEM``; the longest prefix that names a session is used."""
     parts = text.split("/")
     for end in range(len(parts), 0, -1):
         name = "/".join(parts[:end])

@@ -327,7 +327,7 @@ ARGUMENTS = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 1 if something required is missing, or 0; the last line mentions warnings."""
+    """Return 1 if something required is missing, otherwise 0; the last line mentions warnings."""
     found = check_machine()
     missing = [check for check in found if check.status == "missing"]
     if arguments.json:

@@ -59,7 +59,7 @@ ARGUMENTS: dict[str, Argument] = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 0 if every function that was tried has a better docstring, or 1; 130 if interrupted or cancelled."""
+    """Return 0 if every function that was tried has a better docstring, 130 if interrupted or cancelled, otherwise 1."""
     checkout = source_checkout(arguments.source)
     if arguments.branch:
         if checkout is None:

@@ -50,7 +50,7 @@ def locate(arguments: argparse.Namespace) -> int:
 
 
 def model(arguments: argparse.Namespace) -> int:
-    """Print the status, after an installation if requested; return 0 if the model can be used, or 1."""
+    """Print the status, after an installation if requested; return 0 if the model can be used, otherwise 1."""
     if arguments.verb == "install":
         install_local_model(tell)
     status = local_model_status(settings.load().local_model_path)
@@ -71,7 +71,7 @@ _AT_ONCE = 4
 
 
 def plugins(arguments: argparse.Namespace) -> int:
-    """Import each plug-in in a subprocess and print the list; return 1 if any cannot be used, or 0."""
+    """Import each plug-in in a subprocess and print the list; return 1 if any cannot be used, otherwise 0."""
     found = installed()
     broken = plugin_problems(found)
     if arguments.json:

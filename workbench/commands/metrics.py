@@ -37,7 +37,7 @@ ARGUMENTS = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 1 if the judge failed to rate some docstrings, or 0."""
+    """Return 1 if the judge failed to rate some docstrings, otherwise 0."""
     needed("scipy", "the correlations with pass@k")
     if arguments.judge and not arguments.helpfulness:
         raise UsageError("--judge needs --helpfulness.")

@@ -57,7 +57,7 @@ def say_path(path: Path) -> None:
 
 
 def sign(glyph: str, word: str) -> str:
-    """Return a sign if the encoding of standard output has it, or a word."""
+    """Return the sign if the encoding of standard output has it, otherwise the word."""
     return glyph if glyphs.shown_by(getattr(sys.stdout, "encoding", None)) else word
 
 

@@ -26,9 +26,9 @@ EPILOG = options_help()
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 0 if every candidate has a verdict and the self-check passed, or 1.
+    """Return 0 if every candidate has a verdict and the self-check passed.
 
-    The exit code is 2 if the order was refused, and 130 if the command was interrupted.
+    The exit code is 2 if the order was refused, 130 if the command was interrupted, and otherwise 1.
     """
     session = session_path(arguments.session)
     work = RegenerateOrder(session, plan_of(RegenerationPlan, arguments))

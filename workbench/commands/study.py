@@ -142,7 +142,7 @@ _NAMED = 3
 def watch_study(session: Path, name: str, *, quiet: bool = False) -> int:
     """Execute the missing runs of a study and show their progress, or only errors with ``quiet``.
 
-    Return 130 if interrupted, or 0.
+    Return 130 if interrupted, otherwise 0.
     """
     with SessionReader(session) as reader:
         count = len(pending_runs(reader, name))

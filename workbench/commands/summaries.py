@@ -414,7 +414,7 @@ def order_end(order: OrderedAsk) -> Callable[[SessionReader], str]:
 
 
 def exit_code(state: str, closing: dict[str, Any]) -> int:
-    """Return 0 if every candidate has a verdict and the self-check passed, or 1."""
+    """Return 0 if every candidate has a verdict and the self-check passed, otherwise 1."""
     missing = closing["unfinished"] or closing["retesting"]
     # An order without tasks does not count as a success.
     something = bool(closing["tasks"] or closing["excluded"])

@@ -37,7 +37,7 @@ from workbench.session.json_forms import picked
 
 
 def build(arguments: argparse.Namespace) -> int:
-    """Return 1 if any source has no tasks, or 0."""
+    """Return 1 if any source has no tasks, otherwise 0."""
     sources: Sequence[str] = arguments.sources
     formats = parse_formats(arguments.formats or "jsonl,parquet")
     _require_one(sources)

@@ -182,9 +182,7 @@ class Amount:
         return {"a": self.left, "b": self.right, "difference": self.difference}
 
 
-Names = tuple[
-    tuple[str, ...], tuple[str, ...]
-]  # short names of A and B, and full names that identify them, for a page
+Names = tuple[tuple[str, ...], tuple[str, ...]]  # short names of A and B, and full names that identify them, for a page
 
 
 def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: int) -> Names:

@@ -196,7 +196,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
 def serve(session: Path, run_id: str) -> int:
     """Execute one run of a session in this process; how it ended is recorded in the run and printed.
 
-    Return 0 if the run is done (trials may have failed), 130 if it was cancelled, or else the error's exit code.
+    Return 0 if the run is done (trials may have failed), 130 if it was cancelled, and otherwise the error's exit code.
     """
     try:
         # Check again, because the run may have been moved or paused while this module was imported.

@@ -313,7 +313,7 @@ def _limited(session: Path, name: str, run: str) -> str:
 
 
 def execute_study(session: Path, name: str) -> int:
-    """Execute the incomplete runs of a study; return 0 if the study is complete afterwards, or 1."""
+    """Execute the incomplete runs of a study; return 0 if the study is complete afterwards, otherwise 1."""
     pause = threading.Event()
     for run in each_run(session, name):
         with SessionReader(session) as reader:
