@@ -84,7 +84,7 @@ def requested_scores(reader: SessionReader, run: str) -> list[ScoreSelection]:
 
 
 def case_line(reader: SessionReader, trial: TrialRow, scored: ScoreSelection) -> dict[str, Any]:
-    """Return the summary of a trial; an unscored tier is None, and ``problem`` says why a judge failed."""
+    """Return the summary line of a trial; an unscored tier is None, and ``problem`` says why a judge failed."""
     judges = (scored.judge,) if scored.judge else judges_of(reader.run(trial.run_id))
     scores = [one for one in reader.scores(trial.id) if one.at >= scored.since and (not judges or one.judge in judges)]
     # No plan mentions the judge of an imported trial.
@@ -160,7 +160,7 @@ def position(session: Path) -> int:
 class RegenerationWatch:
     """Reports the changes of a regeneration run after change number ``since``: stages, tasks and verdicts.
 
-    If an ``ask`` is given, only verdicts on its candidates and on controls are reported.
+    With an ``ask``, only verdicts on its candidates and on controls are reported.
     """
 
     def __init__(self, since: int = 0, ask: Ask | None = None) -> None:

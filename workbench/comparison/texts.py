@@ -120,8 +120,8 @@ def _matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> Places:
     """Return a longest common subsequence, found by the bit-parallel algorithm of Hyyrö (2004).
 
     Sequences are reversed so that early matches are preferred; where either item may be skipped, the sides take turns.
-    Row ``j`` is an integer with a bit for each index ``i`` of ``a``: 0 where the longest common subsequence of ``a[: i
-    + 1]`` and ``b[:j]`` is longer than that of ``a[:i]`` and ``b[:j]``.
+    Row ``j`` is an integer with a bit for each index ``i`` of ``a``: 0 where the longest common subsequence of
+    ``a[: i + 1]`` and ``b[:j]`` is longer than that of ``a[:i]`` and ``b[:j]``.
     """
     a, b = a[::-1], b[::-1]
     places: dict[Hashable, int] = {}

@@ -30,7 +30,7 @@ class Work:
     ask: Ask  # Contains the evaluator
     sample: int
     control: bool  # Whether it is shown as a control rather than as a sample
-    decides: bool  # Whether its verdict decides about excluding the task
+    decides: bool  # Whether its verdict determines if the task is excluded
     answer_text: str | None = None  # The model's answer, if the session already contains it
     former: str | None = None  # The verdict of an earlier test, shown until there is a new one
     # The body of an earlier test if it came from a samples file, because that file may have changed

@@ -43,7 +43,7 @@ _ADDED_ROWS = {
     "annotations": "NOT EXISTS (SELECT 1 FROM main.annotations AS known WHERE known.step IS annotations.step "
     "AND known.text = annotations.text AND known.at = annotations.at AND known.item = {item}) ORDER BY id",
 }
-"""Conditions for adding the rows of a table (default: all); ``{run_id}`` is the new value of that column."""
+"""Conditions for adding the rows of a table (default: all); ``{run_id}`` stands for the new run id."""
 
 _OVER = "('refused', 'accepted')"  # final states of an attempt
 _FURTHER = "instr('cancelled failed done', {}.state)"  # states of inactive orders, the most complete last
@@ -287,7 +287,7 @@ class _SourceMerger:
             self._copy("runs", "id = :id", {"id": row["id"], "name": name, "is_copy": is_copy}, name=":name")
 
     def _add_calls(self) -> None:
-        """Add model calls; a call that already exists for the same item is the same call."""
+        """Add model calls, except those that already exist for the same item."""
         names = [one.name for one in tables()["calls"] if one.name not in ("id", "run_id", "scope")]
         equal = " AND ".join(f"mine.{name} IS calls.{name}" for name in names)
         known = f"SELECT max(mine.id) FROM main.calls AS mine WHERE mine.scope = item_renamed(calls.scope) AND {equal}"
@@ -311,7 +311,7 @@ class _SourceMerger:
     def _add_studies(self) -> None:
         """Add studies; equal declarations are merged.
 
-        A different study with a name that is in use gets the name of its session appended.
+        If a different study has the same name, the name of its session is appended to it.
         """
         known = {row["name"]: settings_of(row["declaration"]) for row in self._rows("main.studies")}
         for row in self._rows("src.studies", "ORDER BY created_at, name"):

@@ -32,7 +32,7 @@ class MergeFailed(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The new session, with the numbers per table of its rows and of rows that several sources contained."""
+    """The new session, with the number of rows and of rows shared by several sources, for each table."""
 
     path: Path
     rows: dict[str, int]

@@ -43,7 +43,7 @@ async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) 
     except SessionRemoved:
         raise
     except Exception:
-        # If this listener ended, the work could not be cancelled and its lease would expire.
+        # If this listener stopped, the work could not be cancelled and its lease would expire.
         work.cancel()
         await _force_cancel(work)
         raise
@@ -194,7 +194,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
 
 
 def serve(session: Path, run_id: str) -> int:
-    """Execute one run of a session in this process; how it ended is recorded in the run and printed.
+    """Execute one run of a session in this process; its outcome is recorded in the run and printed.
 
     Return 0 if the run is done (trials may have failed), 130 if it was cancelled, and otherwise the error's exit code.
     """

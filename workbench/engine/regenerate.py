@@ -68,8 +68,8 @@ class RunRecord:
         """Record for every ask whether its candidates exist now, and return the updated plan.
 
         A refused ask is removed from the plan, unless it names a samples file (which may be corrected). If it was the
-        latest ask, the previous one takes its place. Asks that are not in ``items_by_ask``, because they
-        were added later, remain pending.
+        latest ask, the previous one takes its place. Asks that were added later, and are therefore not in
+        ``items_by_ask``, remain pending.
         """
         with self._writer.transaction():
             plan = self.plan()
@@ -177,7 +177,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
                 if not fine and not plan.waiting:
                     raise UsageError(" ".join(refused.values()))
                 counts = candidates.counts(works)
-                # New asks are looked for when all other work is done; re-checks come last.
+                # Check for new asks when all other work is done; re-checks come last.
                 if not works:
                     candidates.settle()
                     for control, (done, total) in counts.items():

@@ -1,6 +1,6 @@
 """Build the tasks of a source: fetch, environment, suite, trace, and stub filter.
 
-Earlier results come from the cache.
+Earlier results are reused from the cache.
 """
 
 from __future__ import annotations
