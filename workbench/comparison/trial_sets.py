@@ -56,7 +56,7 @@ class ScoredTrial:
 class ChosenTrials:
     """The trials of a run, agent or model, without forks.
 
-    ``scales`` has their rubrics and judges, with those of most trials first.
+    ``scales`` has their pairs of rubric and judge, those with the most scores first.
     """
 
     def __init__(self, reader: SessionReader, rows: Iterable[TrialRow], title: str) -> None:

@@ -42,7 +42,7 @@ _STATE_STYLES = {"done": "passed", "failed": "failed", "running": "running", "un
 
 
 def common_scales(mine: Sequence[Scale], other: Sequence[Scale], rubric: str, judge: str) -> tuple[Scale, Scale]:
-    """Return the rubric and judge of each side, given those of its scores in order of preference.
+    """Return the rubric and judge of each side, chosen from those of its scores, which are in order of preference.
 
     The result is the requested pair if both sides have it, or else the first common pair, if possible with the
     requested rubric. Without a common judge, both sides have the same rubric and their own judges. A side without

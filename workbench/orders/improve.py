@@ -247,8 +247,7 @@ class ImproveOrder(WorkOrder):
     def write(self) -> None:
         """Write the order, or continue the existing one whose arguments lead to the same result."""
         ensure(self.session)
-        # The search is part of the transaction: of several concurrent orders, the first is written and the others find
-        # it.
+        # The search is part of the transaction: of several concurrent orders, only the first is written.
         with SessionWriter(self.session) as writer, writer.transaction(), SessionReader(self.session) as reader:
             orders = [(row, plan_of(row)) for row in reader.improvements()]
             same = [row for row, plan in orders if plan is not None and plan.meaning == self.plan.meaning]

@@ -142,8 +142,7 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> OrderedAsk:
     plan = replace(plan, snapshot=content_of(plan.source))
     check_samples(session, plan)
     ensure(session)
-    # The search is part of the transaction: of several concurrent orders, the first creates the run and the others find
-    # it.
+    # The search is part of the transaction: of several concurrent orders, only the first creates the run.
     with SessionWriter(session) as writer, writer.transaction() as connection:
         runs = connection.execute(f"SELECT {columns(RunRow)} FROM runs ORDER BY created_at, id").fetchall()
         same = [run for run in (RunRow(*row) for row in runs) if is_same_work(run, plan)]

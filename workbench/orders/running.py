@@ -83,7 +83,7 @@ def _wait_for_release(reader: SessionReader, run: str | None) -> None:
 
 
 def _is_over(reader: SessionReader, run: RunRow) -> bool:
-    """Return whether an engine has no work left in a run, which can be so before the run is marked as done."""
+    """Return whether an engine has no work left in a run, which can be true before it is marked as done."""
     if run.kind != "regenerate" or run.state != "running":
         return run.state not in {"queued", "running"}
     orders = all_orders(run)

@@ -150,7 +150,7 @@ def verdict_words(verdicts: Mapping[str, int]) -> str:
 
 
 def remarks(contents: Contents, item: str, step: int | None = None) -> Iterator[Note]:
-    """Yield the tags of an item and its remarks, or only the remarks on one step."""
+    """Yield the tags of an item and people's remarks on it, or only those on one step."""
     if step is None and (tags := contents.all_tags(item)):
         yield Note(f"Tags: {tags}", "remark")
     for remark in contents.remarks(item):

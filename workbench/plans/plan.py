@@ -109,8 +109,8 @@ class DocumentPlan(Plan):
     )
     judges: tuple[str, ...] = argument((), study="settings.judges")  # Empty = only `judge`
     trials: tuple[str, ...] = ()  # Identities of all requested trials, including existing ones
-    # Scoring of trials of other runs, without an agent: `missing` = missing scores, `anew` = all that existed when the
-    # order was placed, "" = none
+    # Scoring of trials of other runs, without an agent: `missing` = missing scores, `anew` = all scores again (those
+    # from before the order do not count), "" = none
     rescore: str = ""
     import_folders: tuple[str, ...] = ()  # Searched first when a class is given by its dotted path
     fork_of: str = ""  # The parent trial of a fork
