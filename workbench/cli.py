@@ -1,4 +1,4 @@
-"""The command line interface: all that the app does, for scripts and terminals."""
+"""The command line interface, which gives scripts and terminals everything that the app can do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.commands.arguments import Command, add_verbs, check_texts, declar
 from workbench.commands.output import tell, write
 
 EXIT_DONE, EXIT_ERRORS, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
-# The summary of each command. Its module in workbench.commands has COMMANDS, or ARGUMENTS and run, or VERBS.
+# The summary of each command. Its module in workbench.commands defines COMMANDS, or ARGUMENTS and run, or VERBS.
 COMMANDS = {
     "open": "open the app, with a session if one is named",
     "cases": "list the test cases, show one, or add a repository as a case",
@@ -66,7 +66,7 @@ _MODULES = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports errors in one sentence that points to the help."""
+    """A parser that reports errors in one sentence and points to the help."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
         self.exit(EXIT_USAGE, f"{self.prog}: {message}. See {self.prog} --help.\n")
@@ -78,7 +78,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser with the arguments of one command only, so that no other module is imported."""
+    """Return the parser with the arguments of only one command, so that only the module of that command is imported."""
     parser = _Parser(
         prog="workbench", description="Run documentation agents, trace their steps and score their READMEs."
     )
@@ -103,7 +103,7 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
 
 
 def _declared(name: str) -> tuple[Command, str]:
-    """Import the module of a command; return its declaration and the end of its help."""
+    """Import the module of a command, and return its declaration and the end of its help."""
     module: Any = importlib.import_module(f"workbench.commands.{_MODULES.get(name, name)}")
     if hasattr(module, "COMMANDS"):
         return module.COMMANDS[name], ""
@@ -118,9 +118,9 @@ def _named_command(arguments: Sequence[str]) -> str | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code; errors are printed on standard error in one sentence.
+    """Run the program and return its exit code; errors are printed to standard error in one sentence.
 
-    0 done, 1 done with errors, 2 wrong usage, 130 interrupted.
+    The exit code is 0 on success, 1 if there were errors, 2 for wrong usage, and 130 if interrupted.
     """
     argv = list(sys.argv[1:] if arguments is None else arguments)
     if problem := check_texts(argv):
@@ -139,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell("Interrupted.")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has exited; exit quietly.
+        # The reader of the output has exited, so exit quietly.
         _give_up_output()
         return EXIT_ERRORS
     except _Unwritten as error:
@@ -173,7 +173,7 @@ def _executed(argv: Sequence[str], only: str | None) -> int:
         parser = build_parser(only)
         parsed, unknown = parser.parse_known_args(argv)
         if unknown:
-            # The parser of the command or verb reports them, so that the message points to the right help.
+            # The parser of the command or verb reports these errors, so that the message points to the right help.
             getattr(parsed, "parser", parser).error(f"unrecognized arguments: {' '.join(unknown)}")
         return int(parsed.execute(parsed))
     except SystemExit as leaving:
@@ -181,14 +181,14 @@ def _executed(argv: Sequence[str], only: str | None) -> int:
 
 
 class _Unwritten(WorkbenchError):
-    """Standard output cannot be written, for example because the disk is full or the terminal is gone."""
+    """Standard output cannot be written, for example because the disk is full or the terminal has closed."""
 
 
 class _Output(io.FileIO):
-    """Standard output whose write errors can be distinguished from those of other files."""
+    """Standard output that raises its own type of error, to distinguish write errors from those of other files."""
 
     def write(self, data: Any) -> int:
-        """Write bytes and return their number, as in `io.FileIO`."""
+        """Write bytes and return how many were written, as `io.FileIO` does."""
         try:
             return super().write(data)
         except BrokenPipeError:
@@ -207,7 +207,8 @@ def _give_up_output() -> None:
 def _fill_standard_streams() -> bool:
     """Open the null device for closed standard streams; return whether standard output was one of them.
 
-    Otherwise the next opened file, possibly a session, would become standard output and be overwritten by messages.
+    Without this, the next file to be opened, possibly a session, would become standard output, and messages would
+    overwrite it.
     """
     closed = []
     for number in range(3):
@@ -215,7 +216,7 @@ def _fill_standard_streams() -> bool:
             os.fstat(number)
         except OSError:
             closed.append(number)
-            # This gets the lowest free number, which is this one, as all below are in use.
+            # The lowest free descriptor is used, which is this one, since all lower ones are in use.
             os.open(os.devnull, os.O_RDWR)
     if 0 in closed:
         sys.stdin = open(0, closefd=False)  # noqa: SIM115  a descriptor
@@ -239,7 +240,8 @@ def entry() -> None:
             io.BufferedWriter(raw), own.encoding, line_buffering=own.line_buffering, write_through=own.write_through
         )
     for stream in (sys.stdout, sys.stderr):
-        # Characters that the terminal's encoding lacks (or lone surrogates) are replaced by ASCII instead of failing.
+        # Characters that the terminal's encoding lacks (or lone surrogates) are written as ASCII escapes instead of
+        # failing.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=ON_ERROR)
     sys.exit(main())

@@ -1,1 +1,4 @@
-"""The commands of the command line, one module each, with ``ARGUMENTS`` and ``run(arguments)``, or ``VERBS``."""
+"""The commands of the command line, one module each.
+
+A module defines ``ARGUMENTS`` and ``run(arguments)``, or ``VERBS``.
+"""

@@ -1,4 +1,4 @@
-"""Arguments of commands: their types, those that several commands share, and how a module declares them."""
+"""The arguments of commands: their types, the arguments that commands share, and how a module declares its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.plans.arguments import arguments_of
 
 
 def whole(least: int = 1, most: int = numbers.MOST_ITEMS) -> Callable[[str], int]:
-    """Return an argparse type for whole numbers."""
+    """Return an argparse type for whole numbers from ``least`` to ``most``."""
 
     def read(text: str) -> int:
         try:
@@ -27,7 +27,7 @@ def whole(least: int = 1, most: int = numbers.MOST_ITEMS) -> Callable[[str], int
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Return the names in ``one,two`` without duplicates."""
+    """Return the names in a text such as ``one,two``, without duplicates."""
     found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
     if not all(found):
         raise argparse.ArgumentTypeError("expected names separated by commas")
@@ -57,12 +57,15 @@ def folder(text: str) -> Path:
 
 PlanT = TypeVar("PlanT")
 Argument = str | tuple[Any, ...]
-"""The help of an argument; in a tuple, with type and default of its value, or with further keyword arguments of argparse."""
+"""The help of an argument, or a tuple that starts with it.
+
+In a tuple, it is followed by the type and default of the argument, or by a dict of further argparse keyword arguments.
+"""
 Execute = Callable[[argparse.Namespace], int]
 Verb = tuple[str, Mapping[str, Argument], Execute]
-"""Summary, arguments, and the function that executes it and returns the exit code."""
+"""The summary, the arguments, and the function that executes the verb and returns the exit code."""
 Command = tuple[Mapping[str, Argument], Execute] | dict[str, Verb]
-"""A command without verbs, or its verbs by name, the default one first."""
+"""A command without verbs, or a dict of its verbs by name, with the default one first."""
 
 _SHARED: dict[str, Argument] = {
     "session": "a session file or name",
@@ -85,10 +88,10 @@ def shared(*wanted: str) -> dict[str, Argument]:
 
 
 def declare(parser: argparse.ArgumentParser, arguments: Mapping[str, Argument]) -> None:
-    """Add arguments that are declared as in a usage line: ``--check``, ``--task ID…``, ``[item]``.
+    """Add arguments, which are declared in the style of a usage line: ``--check``, ``--task ID…``, ``[item]``.
 
-    The metavar says the type: ``N`` and ``M`` are whole numbers from 1, ``USD`` is dollars, ``R[,R2]`` names, anything else a
-    text. Defaults are 0, () and "".
+    The metavar determines the type: ``N`` and ``M`` are whole numbers from 1 up, ``USD`` is an amount in dollars,
+    ``R[,R2]`` is a list of names, and anything else is text. The defaults are 0, () and "".
     """
     for usage, argument in arguments.items():
         help_text, *how = (argument,) if isinstance(argument, str) else argument
@@ -116,7 +119,10 @@ def declare(parser: argparse.ArgumentParser, arguments: Mapping[str, Argument]) 
 
 
 def plan_arguments(kind: type[Any], *names: str, **helps: str) -> dict[str, Argument]:
-    """Return the arguments of a plan, or of these fields of it, for :func:`declare`; ``helps`` replaces the help of some."""
+    """Return the arguments of a plan, or only those of the named fields, in the form that :func:`declare` accepts.
+
+    ``helps`` replaces the help of individual arguments.
+    """
     found: dict[str, Argument] = {}
     plain = {one.name: one.default for one in fields(kind)}
     for name, one in arguments_of(kind).items():
@@ -132,7 +138,7 @@ def plan_arguments(kind: type[Any], *names: str, **helps: str) -> dict[str, Argu
 
 
 def plan_of(kind: type[PlanT], arguments: argparse.Namespace, **other: Any) -> PlanT:
-    """Return the plan of a command line; ``other`` has fields that are not arguments or differ from them."""
+    """Return the plan that a command line describes; ``other`` has values for further fields, or overrides them."""
     values = {name: getattr(arguments, name) for name in arguments_of(kind) if hasattr(arguments, name)}
     return kind(**{name: tuple(one) if isinstance(one, list) else one for name, one in values.items()} | other)
 
@@ -143,7 +149,7 @@ _TYPED: dict[str | None, tuple[Callable[[str], Any], Any]] = {
 
 
 def add_verbs(parser: argparse.ArgumentParser, verbs: Mapping[str, Verb]) -> None:
-    """Add the verbs of a command, the default one first."""
+    """Add the verbs of a command, with the default one first."""
     added = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=type(parser), title="verbs")
     for name, (summary, arguments, execute) in verbs.items():
         usual = " (default)" if name == next(iter(verbs)) else ""
@@ -154,7 +160,10 @@ def add_verbs(parser: argparse.ArgumentParser, verbs: Mapping[str, Verb]) -> Non
 
 
 def check_texts(argv: list[str]) -> str:
-    """Return why arguments cannot be intended, "" if they can: an empty one comes from an unset shell variable."""
+    """Return why the arguments must be a mistake, or "" if they are plausible.
+
+    For example, an empty argument usually comes from an unset shell variable.
+    """
     for before, text in zip(["", *argv], argv, strict=False):
         option, equals, value = text.partition("=")
         named = option if equals and text.startswith("--") else before if before.startswith("-") else ""
@@ -167,13 +176,14 @@ def check_texts(argv: list[str]) -> str:
 
 
 def with_verb(argv: Sequence[str], name: str, command: Command) -> list[str]:
-    """Return the arguments with the default verb inserted if none is named."""
+    """Return the arguments, inserting the default verb if they do not name one."""
     place = list(argv).index(name) + 1
     named = argv[place : place + 1]
     if not isinstance(command, dict) or (named and named[0] in (*command, "-h", "--help")):
         return list(argv)
     default, (_, arguments, _) = next(iter(command.items()))
-    # If the default verb takes no positional argument, a word is a misspelt verb, which the parser reports with the choices.
+    # If the default verb takes no positional argument, a word must be a misspelt verb; the parser reports it with the
+    # choices.
     takes_words = any(not usage.startswith("-") for usage in arguments)
     misspelt = named and not (takes_words or named[0].startswith("-"))
     return list(argv) if misspelt else [*argv[:place], default, *argv[place:]]

@@ -1,4 +1,7 @@
-"""``cases``: list, show and add test cases; ``run``: run an agent on them; ``score``: score any README by the rubric."""
+"""The commands ``cases``, ``run`` and ``score``.
+
+They list, show and add test cases, run an agent on them, and score any README by the rubric.
+"""
 
 from __future__ import annotations
 
@@ -120,7 +123,7 @@ def _list_cases(arguments: argparse.Namespace) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 0 when all trials are done, 1 if any failed, 130 if interrupted."""
+    """Return 0 if all trials are done, 1 if any failed, or 130 if interrupted."""
     names = list(arguments.cases)
     if "all" in names:
         names = [case.id for case in load_cases()[0] if case.kind != "own"] + [name for name in names if name != "all"]
@@ -133,8 +136,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 # -- score
 
-_LARGEST = 20_000_000  # bytes; a larger README is a mistake
-_SNIFFED = 8_000  # bytes; like git, a NUL byte among the first ones marks a binary file
+_LARGEST = 20_000_000  # bytes; a larger README must be a mistake
+_SNIFFED = 8_000  # bytes; a NUL byte among the first ones marks a file as binary, as in git
 _SCORE: dict[str, Argument] = {
     "readme README.md": ("", path),
     "--metadata FILE": ("schema.org metadata as JSON", path),
@@ -147,7 +150,7 @@ _SCORE: dict[str, Argument] = {
 
 
 def score(arguments: argparse.Namespace) -> int:
-    """Return 0 when every tier that applies is scored, 1 if the judge failed on one or the metadata is not JSON."""
+    """Return 0 if every applicable tier is scored, or 1 if the judge failed on one or the metadata is not JSON."""
     readme = _read_text(arguments.readme)
     metadata, problem = _read_metadata(arguments.metadata)
     if problem:
@@ -156,7 +159,7 @@ def score(arguments: argparse.Namespace) -> int:
     if arguments.json:
         for criterion in card.to_json()["criteria"]:
             print_json({"type": "criterion", **criterion})
-        # An unscored tier is None, and ``out_of`` counts only scored ones.
+        # An unscored tier is None; ``out_of`` includes only the scored ones.
         tiers = {str(tier): one.points for tier, one in sorted(card.tiers.items())}
         print_json({"type": "score", **picked(card, "rubric", "judge", "total", "out_of"), "tiers": tiers})
     else:
@@ -207,7 +210,7 @@ async def _scored(readme: str, metadata: object, arguments: argparse.Namespace) 
             reference_readme=case.reference_readme if case else None,
             view=view,
             judge=judge,
-            # A case without facts gets the 15 points of the original; without a case the tier is unscored.
+            # A case without facts gets 15 points, as in the original; if there is no case at all, the tier is unscored.
             without_facts=NO_FACTS_POINTS if case is not None else None,
             untrue=untrue_claims(readme, project_of(view)) if view is not None and named.kind == "offline" else (),
         )

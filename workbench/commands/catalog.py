@@ -1,4 +1,7 @@
-"""``workbench catalog``: the paper's 28 repositories with published counts and those found here, and how to reproduce these."""
+"""``workbench catalog``: the paper's 28 repositories, with published counts and counts found here.
+
+It also explains how to reproduce the counts.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +112,7 @@ def _row(name: str, status: str, published: object, here: object, absent: str = 
 
 
 def counts(record: Callable[[PaperRepository], BuildRecord | None] = record_of) -> tuple[Part, ...]:
-    """Return the counts of all repositories, with sums over all of them and over those built here."""
+    """Return the counts of all repositories, with totals over all of them and over those built here."""
     found = [(entry, record(entry)) for entry in load_repositories()]
     built = [(entry, here) for entry, here in found if here is not None]
     rows = [
@@ -130,7 +133,7 @@ def counts(record: Callable[[PaperRepository], BuildRecord | None] = record_of) 
 
 
 def page(record: Callable[[PaperRepository], BuildRecord | None] = bundled_record) -> ReportPage:
-    """Return the page of the documentation, from packaged records only."""
+    """Return the documentation page, which uses only packaged records."""
     sections = (Section(entry.repository, (FactList(_facts(entry, record(entry))),)) for entry in load_repositories())
     return ReportPage("The paper's repositories", (Note(WRITTEN), *counts(record)), tuple(sections))
 
@@ -266,16 +269,17 @@ VERBS: dict[str, Verb] = {
 
 @dataclass(frozen=True, slots=True)
 class CheckedRepository:
-    """The counts of a repository, and a sentence for each control with a wrong verdict."""
+    """The counts of a repository, with a sentence for each control that has a wrong verdict."""
 
     record: BuildRecord
     wrong: tuple[str, ...]
 
 
 def check(entries: Sequence[PaperRepository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
-    """Check repositories in turn, even after one that cannot be built; ``recorded`` counts go to ``folder`` or the user's records.
+    """Check the repositories one after another, continuing after one that cannot be built.
 
-    Returns 0 if ``reference`` passes and ``stub`` fails on every task of every repository, else 1.
+    The counts of ``recorded`` checks are written to ``folder``, or to the user's records. Return 0 if ``reference``
+    passes and ``stub`` fails on every task of every repository, otherwise 1.
     """
     failures = 0
     for entry in entries:

@@ -1,4 +1,7 @@
-"""``workbench check [README.md…]``: run the commands and snippets of pages, and look up the names they mention."""
+"""``workbench check [README.md…]``: run the commands and snippets of pages.
+
+The names that the pages mention are looked up too.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ ARGUMENTS: dict[str, Argument] = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 0 if nothing that could be checked is wrong, 1 if something is wrong or unreadable."""
+    """Return 0 if no check found a fault, or 1 if something is wrong or unreadable."""
     if arguments.json:
         arguments.format = "json"
     arguments.json = arguments.format == "json"
@@ -106,7 +109,7 @@ _OF_SESSIONS = ("text", "json")
 
 
 def run_on_session(arguments: argparse.Namespace) -> int:
-    """Return 0 if nothing is wrong, 1 if something is wrong or could not be checked, 130 if interrupted."""
+    """Return 0 if nothing is wrong, 1 if something is wrong or could not be checked, or 130 if interrupted."""
     if arguments.pages or arguments.source or arguments.fix_claims:
         raise UsageError("--session checks the READMEs of trials; it does not go with pages, --source or --fix-claims.")
     if arguments.format not in _OF_SESSIONS:
@@ -156,7 +159,7 @@ class _ReadmeResults:
                 self._print(reader, row)
 
     def rest(self, reader: SessionReader, trials: Sequence[str]) -> int:
-        """Print the results that were there before; returns the exit code."""
+        """Print the results that already existed, and return the exit code."""
         for trial in trials:
             rows = [row for row in reader.checks(trial) if (row.executed, row.step_seconds) == self._key]
             if trial not in self._printed and rows:
@@ -187,11 +190,14 @@ class _ReadmeResults:
             say(f"  {line}" if line else "")
 
 
-_MOST_OUTPUT = 8  # lines of a program's output under a failure
+_MOST_OUTPUT = 8  # lines of a program's output that are shown below a failure
 
 
 def text(checked: CheckResult, *, verbose: bool = False) -> list[str]:
-    """Return lines as a test runner prints them: ``file:line``, the fault and a short difference; then the counts."""
+    """Return lines in the style of a test runner, followed by the counts.
+
+    A fault has its ``file:line``, a description and a short difference.
+    """
     lines: list[str] = []
     for one in checked.alarms:
         lines += [*_alarm(one), ""] if isinstance(one, BlockResult) else _alarm(one)
@@ -223,7 +229,10 @@ def _alarm(one: BlockResult | CheckedClaim) -> list[str]:
 
 
 def junit(checked: CheckResult) -> list[str]:
-    """Return JUnit XML with a suite for each page and a case for each block or claim; undecided ones are skipped."""
+    """Return JUnit XML with a suite for each page and a case for each block or claim.
+
+    Cases without a result are skipped.
+    """
     suites = ET.Element("testsuites", name="workbench check")
     for page in checked.pages:
         found: list[BlockResult | CheckedClaim] = [one for one in checked.blocks if one.path == page]
@@ -256,7 +265,7 @@ def _xml(text: str) -> str:
 
 
 def github(checked: CheckResult) -> list[str]:
-    """Return workflow commands, which GitHub shows as annotations."""
+    """Return GitHub workflow commands, which GitHub shows as annotations."""
     lines = []
     for one in checked.alarms:
         title = f"{one.kind} {word(one)}"

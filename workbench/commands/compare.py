@@ -1,4 +1,7 @@
-"""``workbench compare A B``: two trials, agents, tasks, samples, evaluators or runs side by side, of one session or of two."""
+"""``workbench compare A B``: two items side by side, from one session or from two.
+
+An item is a trial, agent, task, sample, evaluator or run.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         kind = kind_of(left.kind)
         alone: list[str] = []
         if left.kind == "run":
-            # Two groups that are named are compared whatever they are, even controls.
+            # Two groups that are named explicitly are always compared, even if they are controls.
             pairs = list(zip(left.groups, right.groups, strict=False))
             if not len(left.groups) == len(right.groups) == 1:
                 pairs, alone = join_groups(left.groups, right.groups)
@@ -79,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _split(text: str) -> tuple[Path, str]:
-    """Return the session and the item in ``SESSION/ITEM``; the session is the longest prefix that names one."""
+    """Return the session and the item of ``SESSION/ITEM``; the longest prefix that names a session is used."""
     parts = text.split("/")
     for end in range(len(parts), 0, -1):
         name = "/".join(parts[:end])
@@ -91,7 +94,7 @@ def _split(text: str) -> tuple[Path, str]:
 
 
 def _named(reader: SessionReader, item: str) -> _Named:
-    """Return the item with this name; UsageError if there is none, or several."""
+    """Return the item with this name. Raises UsageError if no item or more than one has it."""
     runs = [run for run in reader.runs() if run.kind == "regenerate"]
     if not item:
         if not runs:
@@ -119,7 +122,10 @@ def _named(reader: SessionReader, item: str) -> _Named:
 
 
 def _trials_of(reader: SessionReader, item: str) -> str | tuple[frozenset[str], str] | None:
-    """Return the id of a run of trials, or the trials of an agent or model (RUN/NAME: in one run); None if the name is neither."""
+    """Return the id of a run of trials, or the trials of an agent or model, or None if the name is neither.
+
+    ``RUN/NAME`` selects the trials of an agent or model within one run.
+    """
     runs = {name: run for run in reader.runs() if run.kind == "document" for name in (run.id, run.name) if name}
     if item in runs:
         return runs[item].id

@@ -1,4 +1,7 @@
-"""``workbench docs``: list doc systems, install those that are programs, and manage the docs that programs wrote."""
+"""``workbench docs``: list doc systems, and install those that are programs.
+
+The docs that programs have written are managed here too.
+"""
 
 from __future__ import annotations
 

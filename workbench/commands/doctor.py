@@ -1,4 +1,4 @@
-"""``workbench doctor``: check what the workbench needs on this machine, and advise on what is missing."""
+"""``workbench doctor``: check this machine for what the workbench needs, and advise on anything missing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workbench.commands.terminal import Terminal
 from workbench.pages.page import Note, PageTable, Part, Subheading
 
 Status = Literal["ok", "note", "warning", "missing"]
-_OLDEST_SQLITE = (3, 24, 0)  # the first with upserts
+_OLDEST_SQLITE = (3, 24, 0)  # the first version with upserts
 _LITTLE_DISK = 1_000_000_000
 _LITTLE_TERMINAL = (80, 24)
 _DOCKER_SECONDS = 2.0
@@ -39,7 +39,11 @@ _NEEDED = (
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A finding: ``missing`` things are required; ``lines`` are details and ``advice`` says what to do."""
+    """The result of a check.
+
+    A status of ``missing`` means that something required is missing; ``lines`` has details, and ``advice`` says what to
+    do.
+    """
 
     group: str
     name: str
@@ -50,7 +54,7 @@ class Check:
 
 
 Finding = tuple[Any, ...]
-"""A :class:`Check` without its group."""
+"""The fields of a :class:`Check`, without its group."""
 
 
 def check_machine(environment: Mapping[str, str] | None = None) -> list[Check]:
@@ -65,7 +69,7 @@ def check_machine(environment: Mapping[str, str] | None = None) -> list[Check]:
 
 
 def _guarded(group: str, look: Callable[[Mapping[str, str]], Iterator[Finding]], env: Mapping[str, str]) -> list[Check]:
-    # A check that raises must not end the doctor: its failure is a finding.
+    # An exception in a check must not end the doctor, so it becomes a finding.
     found: list[Check] = []
     try:
         for finding in look(env):
@@ -80,7 +84,7 @@ def _guarded(group: str, look: Callable[[Mapping[str, str]], Iterator[Finding]],
 def _program(env: Mapping[str, str]) -> Iterator[Finding]:
     yield ("workbench", "ok", __version__)
     python = f"{platform.python_implementation()} {platform.python_version()}, {sys.executable}"
-    # pip refuses to install the package for an older interpreter.
+    # pip refuses to install the package on older interpreters.
     yield ("interpreter", "ok", python)
     versions, absent = [], []
     for name in _NEEDED:
@@ -148,7 +152,7 @@ def _models(env: Mapping[str, str]) -> Iterator[Finding]:
     roles = []
     for role, named in (("agent", chosen.agent_model), ("judge", chosen.judge), ("evaluator", chosen.evaluator)):
         model = named or default_model(role, env, base_url=chosen.base_url)
-        # The embedded model is too small for a judge.
+        # The embedded model is too small to be a judge.
         roles.append(f"{role} {'offline' if role == 'judge' and model == 'local' else model}")
     yield ("used by default", "ok", ", ".join(roles))
 
@@ -175,7 +179,7 @@ def _sandboxes(env: Mapping[str, str]) -> Iterator[Finding]:
         else:
             yield (backend.name, "note", backend.problem or "")
     if not isolates:
-        # A warning only: everything else works, and testing with --sandbox process.
+        # Only a warning, because everything else works, including tests with --sandbox process.
         yield (
             "isolation", "warning", "no sandbox here isolates code written by a model",
             "Fix the problem of bubblewrap above, or start Docker; --sandbox process isolates less.",
@@ -227,7 +231,7 @@ def _plugins(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def docker_endpoint(env: Mapping[str, str]) -> str | None:
-    """Return the address of the Docker engine, None if there is none."""
+    """Return the address of the Docker engine, or None if there is none."""
     named = env.get("DOCKER_HOST", "")
     if named:
         return named
@@ -254,7 +258,7 @@ def _docker(env: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _docker_version(endpoint: str) -> str:
-    # Imported here, as that takes a second.
+    # Imported here because the import takes a second.
     import docker.errors
 
     try:
@@ -296,12 +300,12 @@ def _existing(folder: Path) -> Path:
 
 
 def _write_problem(folder: Path) -> str | None:
-    """Return why no file can be created in ``folder``, or in its nearest existing parent."""
+    """Return why no file can be created in ``folder`` or its nearest existing parent, or None if one can."""
     place = _existing(folder)
     if not place.is_dir():
         return f"{place} is not a folder"
     try:
-        # Permissions do not reveal read-only or full file systems.
+        # Permissions do not show whether a file system is read-only or full.
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(b"x")
     except OSError as error:
@@ -323,7 +327,7 @@ ARGUMENTS = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 1 if something required is missing, else 0; warnings are in the last line."""
+    """Return 1 if something required is missing, otherwise 0; the last line mentions warnings."""
     found = check_machine()
     missing = [check for check in found if check.status == "missing"]
     if arguments.json:
@@ -354,7 +358,7 @@ def findings(found: Sequence[Check]) -> Iterator[Part]:
 
 
 def closing(found: Sequence[Check]) -> tuple[str, str, str]:
-    """Return the conclusion: a sign, its word, and a sentence."""
+    """Return the conclusion as a sign, its word, and a sentence."""
     missing = [check.name for check in found if check.status == "missing"]
     attention = [check.name for check in found if check.status == "warning"]
     if missing:

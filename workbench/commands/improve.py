@@ -1,4 +1,7 @@
-"""``workbench improve SOURCE``: better docstrings for functions that cannot be rewritten from their present ones."""
+"""``workbench improve SOURCE``: improve docstrings.
+
+It finds functions that cannot be rewritten from their present docstrings, and writes better ones.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ ARGUMENTS: dict[str, Argument] = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 0 if every function that was tried has a better docstring, else 1; 130 if interrupted or cancelled."""
+    """Return 0 if every function that was tried has a better docstring, 130 if interrupted or cancelled, otherwise 1."""
     checkout = source_checkout(arguments.source)
     if arguments.branch:
         if checkout is None:

@@ -1,4 +1,4 @@
-"""What is installed on this machine and where: ``locate``, ``model`` and ``plugins``."""
+"""The commands ``locate``, ``model`` and ``plugins``: software and data installed on this machine."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def locate(arguments: argparse.Namespace) -> int:
 
 
 def model(arguments: argparse.Namespace) -> int:
-    """Print the status, after an installation if that was requested; 0 if the model can be used, else 1."""
+    """Print the status, after an installation if requested; return 0 if the model can be used, otherwise 1."""
     if arguments.verb == "install":
         install_local_model(tell)
     status = local_model_status(settings.load().local_model_path)
@@ -71,7 +71,7 @@ _AT_ONCE = 4
 
 
 def plugins(arguments: argparse.Namespace) -> int:
-    """Import each plug-in in a subprocess and print the list; 1 if one cannot be used."""
+    """Import each plug-in in a subprocess and print the list; return 1 if any cannot be used, otherwise 0."""
     found = installed()
     broken = plugin_problems(found)
     if arguments.json:
@@ -95,7 +95,7 @@ def plugins(arguments: argparse.Namespace) -> int:
 def plugin_problems(plugins: Sequence[Plugin]) -> dict[Plugin, str]:
     classes = [plugin for plugin in plugins if not plugin.problem and plugin.kind != "theme" and is_dotted(plugin.path)]
     try:
-        # One subprocess for all of them if they are sound; else one each, to find the culprit.
+        # Try all plug-ins in one subprocess first; if that fails, use one for each to find the cause.
         import_folders([(plugin.kind, plugin.path) for plugin in classes])
         plugins = [plugin for plugin in plugins if plugin not in classes]
     except WorkbenchError:

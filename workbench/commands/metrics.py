@@ -37,7 +37,7 @@ ARGUMENTS = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 1 if the judge failed to rate some docstrings, else 0."""
+    """Return 1 if the judge failed to rate some docstrings, otherwise 0."""
     needed("scipy", "the correlations with pass@k")
     if arguments.judge and not arguments.helpfulness:
         raise UsageError("--judge needs --helpfulness.")
@@ -83,7 +83,10 @@ def _runs_named(session: Path, named: str) -> list[str]:
 
 
 def _judged(session: Path, runs: list[str], judge: str, spend_limit: float) -> tuple[Path, dict[str, Helpfulness]]:
-    """Have a judge rate the docs of runs; returns the session, which is a copy if the given one is read-only."""
+    """Have a judge rate the docs of runs, and return the session with the ratings.
+
+    It is a copy if the given session is read-only.
+    """
     if not judge or judge.startswith("offline"):
         raise UsageError("--helpfulness needs a model as --judge.")
     settings = load()

@@ -1,4 +1,4 @@
-"""``workbench [open [SESSION]]``: the app."""
+"""``workbench [open [SESSION]]``: open the app."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.base.settings import load
 
     if arguments.read_only:
-        # Subprocesses inherit it.
+        # Subprocesses inherit this.
         os.environ[read_only.VARIABLE] = "1"
-    # The app reads keys from standard input and paints on standard error; piped output means a script, or a browser.
+    # The app reads keys from standard input and draws on standard error; piped output means a script, or a browser.
     in_browser = os.environ.get("TEXTUAL_DRIVER", "").endswith(":BrowserDriver")
     if not in_browser and not all(
         stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)

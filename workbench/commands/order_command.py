@@ -1,4 +1,7 @@
-"""Carry out an order: estimate it, refuse it if it exceeds the limits, submit it, and follow it or exit."""
+"""Carry out an order: estimate it, submit it, and follow it or exit.
+
+An order that exceeds the limits is refused.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +22,21 @@ from workbench.orders.order import WorkOrder
 from workbench.session.json_forms import picked
 from workbench.session.session_names import check_name, named
 
-#: Arguments of every command that orders work.
+#: The arguments of every command that orders work.
 ORDERING = shared("--queue", "--dry-run", "--yes", "--detach", "--json")
 
 
 def carry_out(arguments: argparse.Namespace, order: WorkOrder, follow: Callable[[], int], *, here: bool = False) -> int:
-    """Return the exit code: that of ``follow``, which is called once an engine has the order, but at least 1 if the session is damaged.
+    """Submit an order and follow it; return the exit code.
 
-    With ``here``, ``follow`` starts the engines itself, one run after the other, unless the command detaches.
+    ``follow`` is called once an engine has the order. Its exit code is returned, or at least 1 if the session is
+    damaged. With ``here``, ``follow`` starts the engines itself, one run after another, unless the command detaches.
     """
     damaged = look_for_damage(order.session)
     order.resolve()
     _tell_remarks(order)
     if not arguments.dry_run:
-        order.check()  # before an estimate caches anything: a refused order leaves nothing behind
+        order.check()  # before an estimate caches anything, because a refused order must not leave anything behind
     if (code := settle(arguments, order)) is not None:
         return code
     if here and not arguments.detach:
@@ -53,7 +57,10 @@ def _tell_remarks(order: WorkOrder) -> None:
 
 
 def settle(arguments: argparse.Namespace, order: WorkOrder) -> int | None:
-    """Print the estimate of a dry run, or refuse work that exceeds the limits; returns the exit code, None to start the work."""
+    """Print the estimate of a dry run, or refuse work that exceeds the limits.
+
+    Return the exit code, or None if the work should be started.
+    """
     known = load()
     if not arguments.dry_run and (arguments.yes or not (known.ask_above_dollars or known.ask_above_minutes)):
         return None
@@ -80,7 +87,7 @@ def print_estimate(what: str, estimate: WorkEstimate, *, as_json: bool) -> None:
 
 
 def session_path(text: str) -> Path:
-    """Return the file that ``--session`` names; by default a new one named after the current time."""
+    """Return the file that ``--session`` names; the default is a new file named after the current time."""
     if not text:
         return paths.sessions_dir() / time.strftime("%Y-%m-%d-%H%M%S.session")
     path = check_name(text)

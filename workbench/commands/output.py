@@ -1,4 +1,4 @@
-"""All plain output of commands; control sequences in texts from outside are removed.
+"""All plain output of commands; control sequences are removed from external text.
 
 Tables and styled text are printed by :mod:`workbench.commands.terminal`.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def readable(text: str, encoding: str | None) -> str:
-    """Return a line without control characters, with words for signs that the encoding lacks."""
+    """Return a line without control characters; signs that the encoding lacks are replaced by words."""
     text = clean(text)
     return text if glyphs.shown_by(encoding) else glyphs.worded(text)
 
@@ -47,7 +47,7 @@ def tell_over(line: str) -> None:
 
 
 def say_path(path: Path) -> None:
-    """Print a bare path: exact bytes for a program, without control characters on a terminal."""
+    """Print only a path: its exact bytes if the output goes to a program, without control characters on a terminal."""
     if sys.stdout.isatty():
         say(str(path))
         return
@@ -57,35 +57,35 @@ def say_path(path: Path) -> None:
 
 
 def sign(glyph: str, word: str) -> str:
-    """Return a sign if the encoding of standard output has it, else a word."""
+    """Return the sign if the encoding of standard output has it, otherwise the word."""
     return glyph if glyphs.shown_by(getattr(sys.stdout, "encoding", None)) else word
 
 
 def print_json(values: Any) -> None:
-    """Print and flush one JSON line, exact in any encoding and without control characters."""
+    """Print and flush one line of JSON, which preserves the values in any encoding and has no control characters."""
     print(json_text(values, ascii=not glyphs.shown_by(getattr(sys.stdout, "encoding", None))), flush=True)
 
 
 def print_page(text: str) -> None:
-    """Print a rendered page unchanged."""
+    """Print a rendered page without changes."""
     print(text, end="")
 
 
 def interrupted(done: str, then: str) -> int:
-    """Report what an interrupted command leaves and how to continue; returns the exit code."""
+    """Report what an interrupted command has done and how to continue; return the exit code."""
     tell(f"Interrupted: {done} are done and stay in the session. {then}")
     return 130
 
 
-_NAMED = 8  # damaged items; `workbench report` lists all
+_NAMED = 8  # damaged items to name; `workbench report` lists all
 
 
 def tell_damage(damage: Sequence[Damage]) -> int:
-    """Report what could not be read of a session; returns the exit code."""
+    """Report which parts of a session could not be read; return the exit code."""
     if not damage:
         return 0
     from workbench.session.row_reader import (
-        summary,  # every command imports this module, also the one that opens the app
+        summary,  # every command imports this module, including the one that opens the app
     )
 
     tell(f"workbench: {summary(damage, _NAMED)}")
@@ -93,7 +93,7 @@ def tell_damage(damage: Sequence[Damage]) -> int:
 
 
 def look_for_damage(session: Path) -> int:
-    """Report damage of a session that is about to be written, if it exists; returns the exit code."""
+    """If the session to be written exists, report any damage to it; return the exit code."""
     if not session.exists():
         return 0
     from workbench.session import SessionReader

@@ -1,4 +1,4 @@
-"""``workbench regenerate SOURCE``: have function bodies rewritten from their documentation, and test them."""
+"""``workbench regenerate SOURCE``: have function bodies rewritten from their documentation, and test the results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ EPILOG = options_help()
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 0 if every candidate has a verdict and the self-check passed, else 1; 2 if it was refused, 130 if interrupted."""
+    """Return 0 if every candidate has a verdict and the self-check passed.
+
+    The exit code is 2 if the order was refused, 130 if the command was interrupted, and otherwise 1.
+    """
     session = session_path(arguments.session)
     work = RegenerateOrder(session, plan_of(RegenerationPlan, arguments))
     new, since, began = not session.exists(), position(session), time.time()
@@ -42,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _remove_empty(session: Path, order: OrderedAsk, process: subprocess.Popen[bytes]) -> None:
-    """Delete a session that was created for a refused order, if it has no other order."""
+    """Delete a session that was created for a refused order, unless it contains other orders."""
     try:
         process.wait(timeout=10)
     except subprocess.TimeoutExpired:
@@ -51,7 +54,7 @@ def _remove_empty(session: Path, order: OrderedAsk, process: subprocess.Popen[by
         runs = reader.runs()
         if [row.id for row in runs] != [order.run] or reader.holder(order.run) is not None:
             return
-        # Another command may have ordered something on this run in the meantime.
+        # Another command may have placed an order on this run in the meantime.
         if RegenerationPlan.from_json(runs[0].config).asks != (order.ask,) or reader.candidates(order.run):
             return
     for leftover in (session, Path(f"{session}-wal"), Path(f"{session}-shm")):

@@ -1,4 +1,7 @@
-"""``workbench report SESSION``: a session, or a study of it, as Markdown, HTML, JSON, CSV, LaTeX or Parquet."""
+"""``workbench report SESSION``: a report on a session or on one of its studies.
+
+The formats are Markdown, HTML, JSON, CSV, LaTeX and Parquet.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _study(arguments: argparse.Namespace) -> int:
-    # Not needed for a report on a session.
+    # Imported here because a report on a session does not need it.
     from workbench.pages.study_report import write_study_report
     from workbench.studies.declaration import PAPER
 
@@ -73,7 +76,7 @@ def _print(written: Path | bytes) -> None:
     if isinstance(written, Path):
         tell(f"Written: {written}")
         return
-    # As bytes, since a report is UTF-8 whatever the encoding of the terminal.
+    # Write bytes, since a report is UTF-8 regardless of the terminal's encoding.
     sys.stdout.flush()
     sys.stdout.buffer.write(written)
     sys.stdout.buffer.flush()

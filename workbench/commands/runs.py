@@ -1,4 +1,4 @@
-"""Commands on the runs of a session: resume, cancel, rerun, rescore and fork."""
+"""Commands that work on the runs of a session: resume, cancel, rerun, rescore and fork."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def resume(arguments: argparse.Namespace) -> int:
             own = [
                 ScoreSelection(row.id) for row in reader.trials() if not arguments.run or row.run_id == arguments.run
             ]
-            # A rescoring run is about the trials of other runs.
+            # A rescoring run concerns the trials of other runs.
             others = [
                 one
                 for row in reader.runs()
@@ -112,12 +112,12 @@ def _resumed_import(session: Path, run: str, *, as_json: bool) -> int:
 def _regenerations(
     arguments: argparse.Namespace, session: Path, resumed: list[str], every: list[str], since: int
 ) -> int:
-    """Follow the resumed regeneration runs; --json also has the summaries of those that were complete."""
+    """Follow the resumed regeneration runs; --json also prints the summaries of runs that were already complete."""
     code, watch = 0, RegenerationWatch(since)
     for key in every:
         with SessionReader(session) as reader:
             row = reader.run(key)
-        # A run can have several orders, each with its own k.
+        # A run can have several orders, each with a different k.
         for order in all_orders(row) if row is not None else ():
             if key in resumed:
                 code = max(code, watch_order(session, order, None, watch, arguments.json))
@@ -181,7 +181,8 @@ def rerun(arguments: argparse.Namespace) -> int:
         since = position(session)
 
         def follow() -> int:
-            # An interruption cancels the rerun: what it did not reach keeps its verdict, so nothing is left to resume.
+            # An interruption cancels the rerun. Candidates that it did not reach retain their verdicts, so nothing is
+            # left to resume.
             advice = "" if candidates.asks else "Candidates that were not tested again keep their former verdicts."
             code = 0
             for one in candidates.orders:

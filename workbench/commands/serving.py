@@ -1,4 +1,7 @@
-"""Servers: ``serve`` (the app in a browser), ``serve-agent`` and ``serve-assessor`` (over A2A), ``cluster`` (Dask)."""
+"""Servers: ``serve``, ``serve-agent``, ``serve-assessor`` and ``cluster``.
+
+They provide the app in a browser, an agent and an assessor over A2A, and a Dask cluster.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from workbench.plans.plan import DocumentPlan
 from workbench.session.session_names import resolve_session
 
 TOKEN_VARIABLE = "WORKBENCH_SERVE_TOKEN"
-_SHORTEST = 16  # characters of a token that a user chose
+_SHORTEST = 16  # minimum length of a token chosen by the user
 
 # -- the app in a browser
 
@@ -39,7 +42,7 @@ _SERVE: dict[str, Argument] = {
 
 def serve_app(arguments: argparse.Namespace) -> int:
     origins = tuple(_origin(text) for text in arguments.origin)
-    token = os.environ.pop(TOKEN_VARIABLE, "")  # apps have no use for it
+    token = os.environ.pop(TOKEN_VARIABLE, "")  # apps do not need it
     if token and len(token) < _SHORTEST:
         raise UsageError(f"${TOKEN_VARIABLE} has {len(token)} characters; use {_SHORTEST} or more, or unset it.")
     if arguments.host:
@@ -75,7 +78,7 @@ def serve_app(arguments: argparse.Namespace) -> int:
 
 
 def _address(host: str, port: int, token: str) -> str:
-    # A server that listens on every address is reached by the machine's name.
+    # If the server listens on every address, use the machine's name.
     name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     return f"http://{name}:{port}/" + (f"?token={quote(token, safe='')}" if token else "")
 

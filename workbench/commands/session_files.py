@@ -1,4 +1,7 @@
-"""Commands on session files: pack and merge them, tag them and their items, import into them and export from them."""
+"""Commands that work on session files.
+
+They pack and merge sessions, tag sessions and items, import into sessions, and export from them.
+"""
 
 from __future__ import annotations
 
@@ -133,7 +136,7 @@ def _tagged_item(reader: SessionReader, text: str) -> tuple[str, str]:
 
 
 def _criterion(reader: SessionReader, trial: str, name: str) -> str:
-    """Return the part of a trial with this criterion, named by its key or ``RUBRIC:TIER.KEY``."""
+    """Return the part of a trial with this criterion, which is named by its key or ``RUBRIC:TIER.KEY``."""
     parts = [
         labels.criterion_part(card.rubric, one.tier, one.key)
         for card in cards_of(reader, reader.scores(trial))
@@ -154,7 +157,7 @@ _IMPORT: dict[str, Argument] = {**plan_arguments(ImportPlan), **shared("--sessio
 
 
 def import_files(arguments: argparse.Namespace) -> int:
-    """Return 1 if something could not be read and 130 if the import was stopped."""
+    """Return 1 if something could not be read, 130 if the import was stopped, or 0."""
     order = ImportOrder(named(session_path(arguments.session)), plan_of(ImportPlan, arguments))
 
     def follow() -> int:

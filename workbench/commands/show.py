@@ -1,4 +1,7 @@
-"""``workbench show SESSION [ITEM]``: a session, a trial, step, task or candidate; ``--costs``: the costs of models."""
+"""``workbench show SESSION [ITEM]``: a session, trial, step, task or candidate.
+
+``--costs`` shows the costs of models.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +43,11 @@ from workbench.session.rows import CallRow, CandidateRow, StepRow
 from workbench.session.session_names import resolve_session
 from workbench.studies.study_reader import read_study
 
-_FAILURES = 10  # failure groups; reports have more
+_FAILURES = 10  # failure groups to show; reports have more
 
 
 def show(reader: SessionReader, contents: Contents, called: str) -> ReportPage:
-    """Return a session, or the item of ``contents``, as a page; ``called`` is the user's name of the session."""
+    """Return a session, or the item in ``contents``, as a page; ``called`` is the name that the user used."""
     item, texts = contents.item, Excerpts(reader, whole=True)
     if item is None:
         return ReportPage(contents.name, tuple(_session(reader, contents, called)))
@@ -231,7 +234,7 @@ def costs_table(rows: Sequence[ModelCost]) -> PageTable:
 
 
 def _id_of(reader: SessionReader, text: str) -> str:
-    """Return the id of the task with this function name, readable id or glob, else the text itself."""
+    """Return the id of the task with this function name, readable id or glob, or the text itself if none matches."""
     if any(key.startswith(text.strip().lower()) for key in all_items(reader)):
         return text
     tasks, _ = find_items(reader, text.strip())

@@ -1,4 +1,7 @@
-"""``workbench study FILE|NAME``: execute what is missing of a declared matrix of agents or doc systems, and compare its columns."""
+"""``workbench study FILE|NAME``: run a declared matrix of agents or doc systems, and compare its columns.
+
+Only missing work is executed.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ ARGUMENTS: dict[str, Argument] = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 0 if every cell is done, else 1; 130 if interrupted."""
+    """Return 0 if every cell is done, 1 if not, or 130 if interrupted."""
     session = session_path(arguments.session) if arguments.session else None
     study = with_amounts(_declared(arguments.name, session), repeats=arguments.repeats, samples=arguments.samples)
     study = replace(study, spend_limit=arguments.spend_limit or study.spend_limit)
@@ -77,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _declared(name: str, session: Path | None) -> Study:
-    """Return the study with this name in the session, else the packaged one or that of a file."""
+    """Return the study with this name in the session, or else a packaged one or one from a file."""
     if session is not None and session.exists() and name not in packaged_studies() and not Path(name).exists():
         with SessionReader(session) as reader:
             if reader.study(name) is not None:
@@ -137,7 +140,10 @@ _NAMED = 3
 
 
 def watch_study(session: Path, name: str, *, quiet: bool = False) -> int:
-    """Execute the missing runs of a study and show them, or only errors; returns 130 if interrupted, else 0."""
+    """Execute the missing runs of a study and show their progress, or only errors with ``quiet``.
+
+    Return 130 if interrupted, otherwise 0.
+    """
     with SessionReader(session) as reader:
         count = len(pending_runs(reader, name))
     current = ""

@@ -1,4 +1,4 @@
-"""The result of an order: its summary as a JSON line and as parts of a page, and the exit code."""
+"""The result of an order: its summary as a JSON line and as parts of a page, and its exit code."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
 
 
 def trials_summary(session: Path, trials: Iterable[ScoreSelection | str]) -> dict[str, Any]:
-    """Return the summary of trials of a session, with one case for each requested judge."""
+    """Return the summary of trials in a session; each requested judge has a case of its own."""
     requested = [ScoreSelection(one) if isinstance(one, str) else one for one in trials]
     with SessionReader(session) as reader:
         found = [(row, one) for one in requested if (row := reader.trial(one.trial)) is not None]
@@ -80,7 +80,7 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
 
     tiers = {tier: points(tier) for tier in "1234"}
     columns: dict[str, Callable[[dict[str, Any]], str]] = {
-        # A folder's path would leave no room for the scores.
+        # The path of a folder would leave no room for the scores.
         "case": lambda one: " ".join(
             filter(None, (one["case_name" if "/" in one["case"] else "case"], one["content_suffix"]))
         ),
@@ -127,7 +127,7 @@ def watch_runs(
     as_json: bool,
     trials: Callable[[], Sequence[ScoreSelection | str]],
 ) -> int:
-    """Follow runs in turn, then print the summary of ``trials()``; returns the exit code."""
+    """Follow runs one after another, then print the summary of ``trials()``; return the exit code."""
     states, key = [], ""
     with showing(as_json) as show:
         try:
@@ -152,7 +152,7 @@ def watch_runs(
 
 @dataclass(frozen=True, slots=True)
 class OrderedTask:
-    """A task of an order with its samples."""
+    """A task of an order, with its samples."""
 
     task: TaskRow
     candidates: tuple[CandidateRow, ...]
@@ -165,15 +165,15 @@ def ordered_tasks(reader: SessionReader, work: OrderedWork) -> list[OrderedTask]
 
 
 def figures_of(lines: Sequence[OrderedTask], order: OrderedAsk) -> PassFigures:
-    """Return the figures of an order without excluded tasks."""
+    """Return the figures of an order, excluding tasks that are excluded."""
     return pass_figures([line.result for line in lines if line.task.state != "excluded"], order.k)
 
 
 def order_summary(session: Path, run: str | OrderedAsk, began: float = 0.0) -> dict[str, Any]:
     """Return the summary of an order, or of the last order of a run.
 
-    Its figures are those of the ordered work; ``groups`` has those of the whole run. Verdicts older than ``began`` are counted
-    as ``kept``.
+    The figures are those of the ordered work; ``groups`` has those of the whole run. Verdicts older than ``began`` are
+    counted as ``kept``.
     """
     with SessionReader(session) as reader:
         row = reader.run(run.run if isinstance(run, OrderedAsk) else run)
@@ -211,18 +211,18 @@ def order_summary(session: Path, run: str | OrderedAsk, began: float = 0.0) -> d
         "candidates": sums.samples,
         "pass_at_k": {str(e.k): e.value for e in figures.pass_at},
         "interval": {str(e.k): None if e.low is None else [e.low, e.high] for e in figures.pass_at},
-        # The rule and unit of the interval, or why there is none.
+        # The rule and unit of the interval, or the reason why there is none.
         "interval_words": {str(e.k): e.interval.words if e.interval else None for e in figures.pass_at},
         "interval_over": {str(e.k): e.interval.over if e.interval else "" for e in figures.pass_at},
-        # A task with fewer than k samples has no pass@k.
+        # pass@k is undefined for a task with fewer than k samples.
         "tasks_at_k": {str(e.k): e.tasks for e in figures.pass_at},
         "samples_per_task": list(figures.samples_per_task),
         **figures.more_json(),
         "verdicts": dict(sums.verdicts),
-        # Why samples ended in an error, one entry for each kind of reason.
+        # The reasons why samples ended in an error, with one entry per kind.
         "reasons": [reason.to_json() for reason in counted((why, 1) for why in errors)],
         "kept": sum(one.verdict is not None and (one.at or 0.0) < began for one in samples),
-        # Samples that are being tested again are counted above by their former verdicts.
+        # Samples that are being retested are counted above with their earlier verdicts.
         **picked(sums, "unfinished", "retesting"),
         "routes": dict(sums.routes),
         "elapsed_s": sums.elapsed_s,
@@ -249,13 +249,16 @@ def order_summary(session: Path, run: str | OrderedAsk, began: float = 0.0) -> d
             for group in pass_by([(line.task.path, line.result) for line in ready if line.candidates], order.k)
         },
         "note": row.note,
-        # An error that ended the run after this order was complete does not concern it.
+        # An error that ended the run after the order was complete does not affect the order.
         "error": None if finished else refused or row.error,
     }
 
 
 def self_check_line(checked: dict[str, Any]) -> str:
-    """Return ``self-check: reference 38/38 · stub 0/38 · cold re-checks 41, disagreements 0``, "" if nothing was checked."""
+    """Return a line such as ``self-check: reference 38/38 · stub 0/38 · cold re-checks 41, disagreements 0``.
+
+    Return "" if nothing was checked.
+    """
     parts = [f"{name} {one['passed']}/{one['tested']}" for name, one in checked["controls"].items()]
     if checked["rechecks"]:
         parts.append(f"cold re-checks {checked['rechecks']}, disagreements {checked['disagreements']}")
@@ -337,7 +340,7 @@ def first_of(tests: Sequence[str]) -> str:
 def figures(found: PassFigures, closing: dict[str, Any]) -> str:
     parts = []
     for one in found.pass_at:
-        # Figures over different tasks are not comparable, so each has its number of tasks where they differ.
+        # Figures for different tasks are not comparable, so show the number of tasks with each figure if they differ.
         fewer = f" (of {plural(one.tasks, 'task')})" if one.value is not None and one.tasks != closing["tasks"] else ""
         parts.append(f"pass@{one.k} {estimate_words(one)}{fewer}")
     parts.append(plural(closing["tasks"], "task"))
@@ -364,8 +367,9 @@ def watch_order(
 ) -> int:
     """Follow an order, or a run to its end, print its summary and return the exit code.
 
-    0 when every candidate has a verdict, 1 when something failed, 2 when the engine refused the order, 130 when interrupted.
-    ``advice`` is printed after an interruption, by default to resume; ``began`` is when the work was ordered, by default now.
+    The exit code is 0 if every candidate has a verdict, 1 if something failed, 2 if the engine refused the order, and
+    130 if interrupted. ``advice`` is printed after an interruption; by default it is how to resume. ``began`` is when
+    the work was ordered; the default is now.
     """
     order = run if isinstance(run, OrderedAsk) else None
     key = order.run if order else str(run)
@@ -399,7 +403,7 @@ def print_order(session: Path, run: str | OrderedAsk, closing: dict[str, Any]) -
 
 
 def order_end(order: OrderedAsk) -> Callable[[SessionReader], str]:
-    """Return a function that returns how an order ended: ``done``, ``refused``, or "" while it has not."""
+    """Return a function that returns how an order ended, ``done`` or ``refused``, or "" if it has not ended."""
 
     def end(reader: SessionReader) -> str:
         if refusal(reader, order):
@@ -410,9 +414,9 @@ def order_end(order: OrderedAsk) -> Callable[[SessionReader], str]:
 
 
 def exit_code(state: str, closing: dict[str, Any]) -> int:
-    """Return 0 if every candidate has a verdict and the self-check passed, else 1."""
+    """Return 0 if every candidate has a verdict and the self-check passed, otherwise 1."""
     missing = closing["unfinished"] or closing["retesting"]
-    # An order without tasks is not a success.
+    # An order without tasks does not count as a success.
     something = bool(closing["tasks"] or closing["excluded"])
     complete = something and state == "done" and not missing and "error" not in closing["verdicts"]
     return 0 if complete and not closing["self_check"]["failed"] else 1

@@ -1,4 +1,7 @@
-"""``workbench tasks``: list the tasks of a repository, build datasets of tasks and show them; no model is asked."""
+"""``workbench tasks``: list the tasks of a repository, build datasets of tasks, and show them.
+
+None of this uses a model.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ from workbench.session.json_forms import picked
 
 
 def build(arguments: argparse.Namespace) -> int:
-    """Return 1 if a source has no tasks, else 0."""
+    """Return 1 if any source has no tasks, otherwise 0."""
     sources: Sequence[str] = arguments.sources
     formats = parse_formats(arguments.formats or "jsonl,parquet")
     _require_one(sources)
@@ -63,7 +66,7 @@ def build(arguments: argparse.Namespace) -> int:
 
 
 def _require_one(sources: Sequence[str]) -> None:
-    """Raise the first problem if no source can be built; else the dataset reports those that cannot."""
+    """Raise the first problem if none of the sources can be built; otherwise the dataset reports each problem."""
     problems = []
     for source in sources:
         try:
@@ -82,7 +85,7 @@ def _name(sources: Sequence[str]) -> str:
 
 
 class _BuildProgress(ExitStack):
-    """Reports the progress of sources: bars on standard error, or JSON lines when a stage begins or ends."""
+    """Reports the progress of sources: as bars on standard error, or as JSON lines when a stage begins or ends."""
 
     def __init__(self, as_json: bool) -> None:
         super().__init__()
@@ -123,7 +126,7 @@ _COLUMNS = (
 
 
 def print_counts(summary: Mapping[str, Any]) -> None:
-    """Print the counts of each repository at every stage, as in the paper's Table 2."""
+    """Print the counts of each repository at every stage, in the layout of the paper's Table 2."""
     entries = list(summary.get("repositories", []))
     every = [*entries, *([{"repo": "all", "counts": summary.get("totals", {})}] if len(entries) > 1 else [])]
     rows = (

@@ -1,4 +1,7 @@
-"""All styled output of commands: pages, tables and progress bars; no string is read as markup, no control sequence passes."""
+"""All styled output of commands: pages, tables and progress bars.
+
+No string is interpreted as markup, and no control sequence is passed on.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ from workbench.commands.output import readable
 from workbench.pages import page
 from workbench.pages.table_layout import BETWEEN, cell_widths, fitted
 
-_PIPED = 200  # columns of output that is not a terminal
-_LONG = 80  # from this width on, values are printed one per line
-_SHORT = 12  # up to this width, a column is not wrapped
+_PIPED = 200  # width in columns if the output is not a terminal
+_LONG = 80  # at this width and above, values are printed one per line
+_SHORT = 12  # a column up to this width is not wrapped
 _STYLES = {
     **dict.fromkeys((glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]), "red"),
     **dict.fromkeys((glyphs.VERDICTS["timeout"], glyphs.VERDICTS["error"]), "yellow"),
@@ -30,7 +33,7 @@ _NOTES = {"": "dim", "advice": "yellow", "remark": "italic", "plain": "", "stron
 
 
 class Terminal(Console):
-    """A console that prints strings literally, and pages."""
+    """A console that prints strings literally, and can print pages."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
@@ -46,7 +49,7 @@ class Terminal(Console):
         return Text(self.readable(text), style=style)
 
     def render_str(self, text: str, **how: Any) -> Text:
-        """Override rich's markup in strings and cells: they are literal."""
+        """Print strings and cells literally, instead of interpreting rich's markup."""
         return super().render_str(self.readable(text), **{**how, "markup": False, "emoji": False, "highlight": False})
 
     def print_page(self, whole: page.ReportPage) -> None:
@@ -85,7 +88,7 @@ class Terminal(Console):
             case page.Preformatted():
                 if part.title:
                     self._heading(part.title, part.small)
-                # Signs in a text from outside stay as they are, and it is not wrapped, so that it can be copied.
+                # External text is printed unchanged and unwrapped, so that it can be copied.
                 text = clean(part.text.rstrip("\n"))
                 self.print(Text(glyphs.escaped(text) if self.plain else text), soft_wrap=True)
             case page.Folded():
@@ -103,7 +106,8 @@ class Terminal(Console):
                 if part.text:
                     self._part(page.Preformatted(part.text.text))
             case _:
-                # Figures and differences; the tables and texts beside them have the same content.
+                # Figures and text differences are left out, because the tables and texts beside them have the same
+                # content.
                 pass
 
     def _heading(self, title: str, small: str = "") -> None:
@@ -148,7 +152,7 @@ def _style(text: str) -> str:
 
 
 class _Field(ProgressColumn):
-    """A literal text of a bar; rich's own column reads markup."""
+    """A text of a progress bar that is shown literally; rich's own column would interpret markup."""
 
     def __init__(self, terminal: Terminal, name: str, width: int = 0) -> None:
         super().__init__()
@@ -160,7 +164,7 @@ class _Field(ProgressColumn):
 
 
 class StageBars:
-    """A progress bar for each stage with counts, time and a note, on a terminal only."""
+    """A progress bar for each stage with counts, time and a note, shown only on a terminal."""
 
     def __init__(self, terminal: Terminal, title: str = "", *, transient: bool = False) -> None:
         self._width = max(20, terminal.width - 66)

@@ -1,4 +1,4 @@
-"""Follow a run that an engine executes: its changes as events, printed as JSON lines or live on a terminal."""
+"""Follow a run that an engine executes: report its changes as events, as JSON lines or live on a terminal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from workbench.session.rows import CandidateRow, RunRow, StepRow, TaskRow, Trial
 _NEVER = -1.0
 _LOOK_SECONDS = 0.1
 _PATIENCE_SECONDS = 15.0
-#: An engine that is cancelled exits after at most 30 seconds.
+#: Longer than the 30 seconds within which an engine exits after it is cancelled.
 _GIVE_UP_SECONDS = 45.0
 _REPORTED = {"running", "done", "unscored", "failed", "cancelled"}
 Show = Callable[[dict[str, Any]], None]
@@ -56,7 +56,7 @@ def step_line(trial: TrialRow, step: StepRow) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ScoreSelection:
-    """Selects the scores of a trial: by this judge ("" for that of its run) and rubric, not older than ``since``."""
+    """Selects the scores of a trial by judge ("" for that of its run), rubric and age (not older than ``since``)."""
 
     trial: str
     judge: str = ""
@@ -65,7 +65,10 @@ class ScoreSelection:
 
 
 def requested_scores(reader: SessionReader, run: str) -> list[ScoreSelection]:
-    """Return the requested scores of a document run: all its trials, also those of other runs, by each of its judges."""
+    """Return the requested scores of a document run.
+
+    These are the scores of all its trials, including those from other runs, by each of its judges.
+    """
     row = reader.run(run)
     if row is None or row.kind != "document":
         return []
@@ -81,10 +84,10 @@ def requested_scores(reader: SessionReader, run: str) -> list[ScoreSelection]:
 
 
 def case_line(reader: SessionReader, trial: TrialRow, scored: ScoreSelection) -> dict[str, Any]:
-    """Return a trial for the summary; an unscored tier is None, and ``problem`` is why a judge failed."""
+    """Return the summary line of a trial; an unscored tier is None, and ``problem`` says why a judge failed."""
     judges = (scored.judge,) if scored.judge else judges_of(reader.run(trial.run_id))
     scores = [one for one in reader.scores(trial.id) if one.at >= scored.since and (not judges or one.judge in judges)]
-    # The judge of an imported trial is in no plan.
+    # No plan mentions the judge of an imported trial.
     scores = scores or ([] if scored.judge else reader.scores(trial.id))
     problem = next((score.problem for score in scores if score.problem), "") if trial.state == "done" else ""
     card = next((score for score in scores if score.rubric == scored.rubric), scores[0] if scores else None)
@@ -115,7 +118,7 @@ def score_words(case: dict[str, Any]) -> str:
 
 
 class TrialWatch:
-    """Reports the new steps and the changed states of a run's trials."""
+    """Reports new steps and state changes of a run's trials."""
 
     def __init__(self) -> None:
         self._shown: dict[str, int] = {}
@@ -147,7 +150,7 @@ class TrialWatch:
 
 
 def position(session: Path) -> int:
-    """Return the number of the session's last change, 0 if there is no session; a watch reports later changes only."""
+    """Return the number of a session's last change (0 without a session); a watch from there reports later ones."""
     if not session.exists():
         return 0
     with SessionReader(session) as reader:
@@ -155,12 +158,16 @@ def position(session: Path) -> int:
 
 
 class RegenerationWatch:
-    """Reports the changes of a regeneration run after change number ``since``: stages, tasks and verdicts, of one ``ask`` if given."""
+    """Reports the changes of a regeneration run after change number ``since``: stages, tasks and verdicts.
+
+    With an ``ask``, only verdicts on its candidates and on controls are reported.
+    """
 
     def __init__(self, since: int = 0, ask: Ask | None = None) -> None:
         self._since = since
         self._ask = ask
-        # Stages of an earlier execution stand in the session until the engine reaches them; they were reported then.
+        # The stages of an earlier execution stay in the session until the engine reaches them; they have already been
+        # reported.
         self._began = time.time() if since else 0.0
         self._stages: dict[str, tuple[object, ...]] = {}
         self._names: dict[str, str] = {}
@@ -188,7 +195,7 @@ class RegenerationWatch:
                     self._verdict(row, self._name(reader, row.task_id), show)
 
     def _verdict(self, row: CandidateRow, task: str, show: Show) -> None:
-        # A former verdict that counts again because its rerun was cancelled is not new.
+        # An earlier verdict that counts again because its rerun was cancelled is not new.
         if row.retesting:
             self._former[row.id] = row.at
         elif row.state == "done" and self._former.pop(row.id, _NEVER) != row.at:
@@ -196,7 +203,7 @@ class RegenerationWatch:
             self._reason(row, show)
 
     def _reason(self, row: CandidateRow, show: Show) -> None:
-        # Once for each kind of reason; the summary counts them.
+        # Report each kind of reason once; the summary counts them.
         if row.verdict == "error" and not row.control and row.verdict_reason:
             kind = kind_of(row.verdict_reason)
             if kind not in self._kinds:
@@ -241,18 +248,18 @@ def follow(
     look: Look | None = None,
     end: End | None = None,
 ) -> str:
-    """Report the changes of a run until it ends; returns its state, or the result of ``end``.
+    """Report the changes of a run until it ends; return its state, or the result of ``end``.
 
-    ``process`` is the engine if the caller started it, so that its death is noticed at once. ``look`` is called after each change
-    of the session and passes events to ``show``; the default is that of the run's kind. ``end`` returns how the followed part of
-    the run ended, "" while it has not.
+    ``process`` is the engine if the caller started it, so that its death is noticed at once. ``look`` is called after
+    each change of the session and passes events to ``show``; the default depends on the kind of run. ``end`` returns
+    how the followed part of the run ended, or "" while it has not ended.
     """
     process = process or launching.engine_of(run)
     with _leaving(session):
         try:
             return _follow(session, run, process, show, look, end or (lambda _: ""))
         except SessionError:
-            # The engine meets the same problem with the file and reports what it has saved.
+            # The engine meets the same problem with the file and reports what it could save.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 if (
                     process is not None
@@ -265,12 +272,12 @@ def follow(
 
 
 class _Terminated(BaseException):
-    """Raised when the command is terminated by a signal."""
+    """The command was terminated by a signal."""
 
 
 @contextlib.contextmanager
 def _leaving(session: Path) -> Iterator[None]:
-    """Report that the run continues when the command is terminated or its terminal is closed."""
+    """If the command is terminated or its terminal is closed, report that the run continues."""
 
     def end(number: int, _frame: object) -> None:
         raise _Terminated(number)
@@ -303,7 +310,7 @@ def _follow(
             if row is None:
                 return "failed"
             look = look or (TrialWatch() if row.kind == "document" else RegenerationWatch(reader.last_change()))
-            # While the caller's own engine starts, the session does not know of it.
+            # While the caller's own engine is starting, the session does not list it.
             coming = row.state == "queued" and process is not None
             state = _waiting(reader, row, process) if coming else reader.run_state(row)
             current = reader.data_version()
@@ -311,14 +318,14 @@ def _follow(
             if current != version or over:
                 version = current
                 look(reader, run, show)
-            # ``end`` reads all rows of an order; in a large run that is limited to a twentieth of a core.
+            # ``end`` reads all rows of an order, so in a large run it is limited to a twentieth of one core.
             if over or (current != checked and time.monotonic() >= due):
                 checked, began = current, time.monotonic()
                 if ended := end(reader):
                     look(reader, run, show)
                     return ended
                 due = time.monotonic() + min(5.0, 20 * (time.monotonic() - began))
-            # The caller's own engine, waiting in the queue, may take over what another one left.
+            # The caller's own engine, which waits in the queue, may take over work that another engine left.
             may_go_on = row.kind == "regenerate" and state != "cancelled"
             if over and (process is None or process.poll() is not None or not may_go_on):
                 _say_end(reader.run(run) or row, state, reader, show)
@@ -327,7 +334,10 @@ def _follow(
 
 
 def _waiting(reader: SessionReader, row: RunRow, process: subprocess.Popen[bytes] | None) -> str:
-    """Return ``queued`` while the engine of a waiting run lives, or another engine holds the run."""
+    """Return ``queued`` while the engine of a waiting run is alive or another engine holds the run.
+
+    Otherwise, return the state of the run.
+    """
     if process is None or process.poll() is None or reader.holder(row.id) is not None:
         return "queued"
     now = reader.run(row.id)
@@ -354,7 +364,7 @@ def _say_end(row: RunRow, state: str, reader: SessionReader, show: Show) -> None
         sentence = f"{sentence} To continue: {resume}"
     show({"type": "error", "sentence": sentence})
     if fate in (Fate.MOVED, Fate.REMOVED, Fate.OVERWRITTEN):
-        # The engine has reported where the data is; the session's path has nothing, or something else.
+        # The engine has reported where the data is; the session's path no longer has it.
         raise SystemExit(1)
 
 
@@ -370,7 +380,7 @@ def stop(session: Path, run: str) -> None:
 
 
 class TerminalShow:
-    """Prints events on a terminal: lines for steps and trials, live bars for stages, errors on standard error."""
+    """Prints events on a terminal: a line for each step and trial, live bars for stages, errors on standard error."""
 
     def __init__(self) -> None:
         self.console = Terminal()
@@ -394,7 +404,7 @@ class TerminalShow:
                 )
                 self.console.print(one_line_keep(line, self.console.width, self.console.readable("…")))
             case "trial" if event["status"] in _REPORTED:
-                # The line has the word as well, so nothing replaces a sign that cannot be shown.
+                # The line also contains the word, so a sign that cannot be shown needs no replacement.
                 lead = "" if self.console.plain else f"{glyphs.STATES[event['status']]} "
                 score = "" if event["score"] is None else f"  {score_words(event)} ({event['judge']})"
                 why = one_line(event["error"] or event["problem"] or "", 200)
@@ -409,7 +419,7 @@ class TerminalShow:
             case "reason":
                 line = one_line(str(ErrorReason(event["sentence"], event["count"])), 600)
                 if self._live:
-                    # Above the bars; standard error would break them.
+                    # Print this above the bars; output on standard error would break them.
                     self.console.print(line, style="red")
                 else:
                     tell(line)
@@ -429,7 +439,7 @@ class TerminalShow:
 
 @contextlib.contextmanager
 def showing(as_json: bool) -> Iterator[Show]:
-    """Yield a function that prints events, as JSON lines or live on a terminal."""
+    """Yield a function that prints events, either as JSON lines or live on a terminal."""
     if as_json:
         yield print_json
     else:
@@ -438,6 +448,9 @@ def showing(as_json: bool) -> Iterator[Show]:
 
 
 def one_line_keep(text: str, width: int, end: str = "…") -> str:
-    """Return ``text`` on one line of at most ``width`` characters, its spaces preserved and control sequences removed."""
+    """Return ``text`` on one line of at most ``width`` characters.
+
+    Spaces are preserved, and control sequences are removed.
+    """
     flat = clean(text).replace("\n", " ").replace("\t", " ")
     return flat if len(flat) <= width else flat[: max(0, width - len(end))] + end

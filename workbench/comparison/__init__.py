@@ -1,6 +1,7 @@
-"""Comparisons of two trials, sets of trials, tasks, samples or groups of samples, of one session or of two.
+"""Comparisons of two items, from one session or from two.
 
-Each kind returns a :class:`~workbench.comparison.panes.PairComparison`, which the app and ``workbench compare`` show.
+The items are trials, sets of trials, tasks, samples, or groups of samples. Each kind returns a
+:class:`~workbench.comparison.panes.PairComparison`, which the app and ``workbench compare`` show.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _KINDS = {"trial": "trials.TRIALS", "trials": "trial_sets.TRIAL_SETS", "task": "
 
 
 def kind_of(name: str) -> ComparisonKind:
-    """Return a kind of comparison by name and import its module."""
+    """Import the module of a kind of comparison and return the kind with this name."""
     module, _, kind = _KINDS[name].partition(".")
     found: ComparisonKind = getattr(import_module(f"workbench.comparison.{module}"), kind)
     return found

@@ -1,6 +1,7 @@
-"""Compare two groups of candidates (evaluators, doc systems, prompts) of one run, two runs or two sessions, or two runs by groups.
+"""Compare two groups of candidates, or two runs group by group.
 
-All figures come from :mod:`workbench.regeneration.outcome`.
+Groups are evaluators, doc systems or prompts of one run, of two runs, or of two sessions. All figures are computed by
+:mod:`workbench.regeneration.outcome`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ _MOST_SAMPLES = 50
 
 
 class GroupSide:
-    """One of two groups; ``name`` distinguishes it from others of its run, ``ks`` are the requested k of its run."""
+    """One of two groups of candidates.
+
+    ``name`` distinguishes it from the other groups of its run; ``ks`` has the values of k requested in that run.
+    """
 
     def __init__(self, session: str, run: RunRow, of: GroupOutcome, name: str, rows: Mapping[str, TaskRow]) -> None:
         self.session, self.run, self.run_name = session, run, run.name or run.id
@@ -62,9 +66,9 @@ class GroupSide:
 
 
 def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) -> list[GroupSide]:
-    """Read the groups of a run, sorted by name, then the controls; [] if the run is not in the session.
+    """Read the groups of a run, sorted by name and followed by the controls; [] if the session lacks the run.
 
-    ``only`` selects groups, which saves computing the intervals of the others.
+    ``only`` selects groups, so that intervals are not computed for the others.
     """
     run = reader.run(run_id)
     if run is None or run.kind != "regenerate":
@@ -82,7 +86,7 @@ def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) 
 def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.PairComparison:
     groups = [Group(*columns) for _, (_, columns) in (left, right)]
 
-    @cache  # two groups of one run are read at once
+    @cache  # two groups of the same run are read together
     def groups_in(reader: SessionReader, run: str) -> dict[Group, GroupSide]:
         return {one.group: one for one in groups_of(reader, run, groups)}
 
@@ -91,7 +95,7 @@ def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.
 
 
 def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.PairComparison:  # fmt: skip
-    """Compare the matching groups of two runs, pair number ``at``."""
+    """Compare the matching groups of two runs; ``at`` is the index of the pair to show."""
     for name, run in zip("AB", panes.both(left, right, lambda reader, key: reader.run(key), "Run"), strict=True):
         if run.kind != "regenerate":
             raise UsageError(f"Run {name} has trials, not tasks: mark two runs of the same kind.")
@@ -103,9 +107,10 @@ def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: st
 
 
 def join_groups(left: Iterable[GroupSide], right: Iterable[GroupSide]) -> tuple[list[Sides], list[str]]:
-    """Match the groups of two runs, without controls; returns the pairs and the names of groups without a partner.
+    """Match the groups of two runs, without controls; return the pairs and the names of unmatched groups.
 
-    Equal groups match first, then groups with the same evaluator and docs, then with the same evaluator, then the last of each.
+    Equal groups are matched first, then groups with the same evaluator and docs, then those with the same evaluator,
+    and finally the last remaining group of each run.
     """
     mine, other = ([side for side in sides if not side.outcome.control] for sides in (left, right))
     pairs: list[Sides] = []
@@ -123,7 +128,7 @@ def join_groups(left: Iterable[GroupSide], right: Iterable[GroupSide]) -> tuple[
 
 
 def compare_groups(sides: Sequence[Sides]) -> list[panes.PairComparison]:
-    """Compare groups by task; p-values are adjusted over all pairs and k."""
+    """Compare groups by task; p-values are adjusted for all pairs and values of k."""
     joined = [_join(left, right) for left, right in sides]
 
     @cache
@@ -134,11 +139,14 @@ def compare_groups(sides: Sequence[Sides]) -> list[panes.PairComparison]:
 
 
 def _join(left: GroupSide, right: GroupSide) -> tuple[list[tasks.PassPair], dict[int, Paired], bool]:
-    """Return the tasks of either side, largest differences first; pass@k over common tasks; whether the snapshots differ."""
+    """Return the tasks of both sides, pass@k over their common tasks, and whether the snapshots differ.
+
+    The tasks are sorted by difference, largest first.
+    """
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
     same = join_tasks(left.functions, right.functions)
     mine: dict[object, TaskResult] = {one.task: one for one in left.outcome.results}
-    # Tasks of the right side alone get keys that the left side cannot have.
+    # Tasks that only the right side has get keys that cannot occur on the left side.
     other = {same.get(one.task, (one.task,)): one for one in right.outcome.results}
     pairs = []
     for _, a, b in panes.joined(mine, other):
@@ -147,7 +155,7 @@ def _join(left: GroupSide, right: GroupSide) -> tuple[list[tasks.PassPair], dict
     found = {}
     for at, k in enumerate(ks):
         defined = [(pair.left, pair.right) for pair in pairs if pair.left and pair.right and pair.gaps[at] is not None]
-        # Differences are clustered by repository and file of the left side.
+        # Differences are clustered by the repository and file of the left side.
         values = [
             [Value(both[0].repository, both[0].file, both[side].at(k) or 0.0) for both in defined] for side in (0, 1)
         ]
@@ -157,8 +165,8 @@ def _join(left: GroupSide, right: GroupSide) -> tuple[list[tasks.PassPair], dict
 
 
 def join_tasks(mine: Mapping[str, Function], other: Mapping[str, Function]) -> dict[str, str]:
-    """Return the id in ``mine`` for each id in ``other`` of the same function."""
-    # Different versions of a repository have different snapshots, so their functions match by name.
+    """Return the id in ``mine`` for each id in ``other`` that belongs to the same function."""
+    # Versions of a repository have different snapshots, so functions are matched by name.
     first = 1 if _of_other_snapshots(mine, other) else 0
     known = {function[first:]: key for key, function in mine.items()}
     return {key: known[function[first:]] for key, function in other.items() if function[first:] in known}
@@ -197,7 +205,7 @@ def _compared(
             return of_run[:1]
         mine, other = samples_of(a, row.left.task, left.group), samples_of(b, row.right.task, right.group)
         pairs = itertools.product(mine[:_MOST_SAMPLES], other[:_MOST_SAMPLES])
-        # The first two with different verdicts, else the first of each.
+        # Choose the first pair with different verdicts, or the first sample of each side.
         found = min(pairs, key=lambda pair: len({one.verdict == "passed" for one in pair}) == 1, default=())
         if not found:
             raise UsageError("One of them has no sample of this task yet.")
@@ -265,7 +273,10 @@ def _compared(
 def pass_at(
     k: int, one: Paired, left: PassEstimate | None, right: PassEstimate | None, at: int
 ) -> list[panes.PaneColumn[int]]:
-    """Return the columns of a k: pass@k over all tasks of each side, its intervals, and pass@k over common tasks."""
+    """Return the columns for one k.
+
+    They are pass@k over all tasks of each side with its intervals, and pass@k over the common tasks.
+    """
 
     def bounds(estimate: PassEstimate | None) -> str:
         known = estimate is not None and estimate.value is not None and estimate.low is not None

@@ -1,4 +1,4 @@
-"""The model of a comparison of any kind: figures of A and B, tables of differences, and pairs of texts."""
+"""The model of every kind of comparison: figures of A and B, tables of differences, and pairs of texts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 Side = TypeVar("Side")
-Cell = str | tuple[str, str]  # a text, or a text with the name of its style
-MOST_KS = 3  # compared k of pass@k, the smallest ones
+Cell = str | tuple[str, str]  # a text, or a text and the name of its style
+MOST_KS = 3  # the maximum number of values of k to compare, smallest first
 SAME, ONLY_A, ONLY_B, CHANGED = ("=", "dim"), ("A", "only-a"), ("B", "only-b"), ("~", "strong")
-"""Sign and style of a row: equal, only on one side, on both but different."""
+"""The sign and style of a row: equal, only in A, only in B, or different."""
 MORE, LESS, UNKNOWN = ("▲", "good"), ("▼", "poor"), ("?", "dim")
-"""Sign and style of a row where B is higher or lower than A, or the difference is unknown."""
+"""The sign and style of a row if B is higher or lower than A, or if the difference is unknown."""
 
 
 def figure(value: float | None, digits: int) -> str:
@@ -29,12 +29,12 @@ def figure(value: float | None, digits: int) -> str:
 
 
 def points(value: float | None, out_of: float) -> str:
-    """Return ``79.0``, or ``58.0/70`` if unscored tiers reduce the maximum."""
+    """Return a text such as ``79.0``, or ``58.0/70`` if unscored tiers reduce the maximum."""
     return figure(value, 1) + (f"/{out_of:.0f}" if value is not None and out_of != 100 else "")
 
 
 def change(value: float | None, digits: int) -> str:
-    """Return a difference with its sign, ``0`` for none, "" if it is unknown."""
+    """Return a difference with its sign, ``0`` if there is none, or "" if it is unknown."""
     shown = signed(value, digits)
     return "" if value is None else shown if shown[0] in "+−" else "0"
 
@@ -53,9 +53,9 @@ def wins(count: WinTally) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PairedRow(Generic[Side]):
-    """A row with the values of both sides, None if a side has none.
+    """A row with the values of both sides, each None if the side has none.
 
-    ``gaps`` are its differences, None for unknown; ``same`` says whether the sides are equal if there is no known gap.
+    ``gaps`` has the differences, None for unknown ones; ``same`` says whether the sides are equal if no gap is known.
     """
 
     left: Side | None
@@ -77,7 +77,7 @@ class PairedRow(Generic[Side]):
 
     @property
     def gap(self) -> float | None:
-        """The first nonzero difference, else the first known one."""
+        """The first nonzero difference, or else the first known one."""
         known = [one for one in self.gaps if one is not None]
         return next(filter(None, known), known[0] if known else None)
 
@@ -91,7 +91,7 @@ class PairedRow(Generic[Side]):
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Sort key: largest differences first, losses of B before wins; then rows of A alone, then of B alone."""
+        """Sort key: largest differences first, losses of B before gains; then rows only in A, then only in B."""
         alone, gap = 0 if self.both else 1 if self.right is None else 2, self.gap
         return alone, gap is None, -abs(gap or 0.0), (gap or 0.0) > 0
 
@@ -100,7 +100,7 @@ class PairedRow(Generic[Side]):
 
 
 def joined(left: Mapping[Any, Side], right: Mapping[Any, Side]) -> list[tuple[Any, Side | None, Side | None]]:
-    """Outer join: each key with both values, in the order of A, then the keys of B alone."""
+    """Outer join: return each key with both values, in the order of A, followed by keys that only B has."""
     return [(key, left.get(key), right.get(key)) for key in {**left, **right}]
 
 
@@ -120,7 +120,11 @@ def differing_words(pairs: Sequence[PairedRow[Any]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PaneColumn(Generic[Row]):
-    """A column as :class:`workbench.app.toolkit.columns.Column` is one; of a text its end, middle or start is ``cut``; ``page`` is whether a page has it."""
+    """A column with the same fields as :class:`workbench.app.toolkit.columns.Column`.
+
+    ``cut`` is the part of a long text that is cut off: end, middle or start. ``page`` says whether pages include the
+    column.
+    """
 
     title: str
     cell: Callable[[Row], Cell]
@@ -139,7 +143,7 @@ def texts(title: str, cell: Callable[[Row], Cell], width: int = 8, widest: int =
 def sided(
     title: str, cell: Callable[[Any], Cell], width: int = 8, widest: int = 0, **more: Any
 ) -> Iterator[PaneColumn[Any]]:
-    """Yield a column for each side; ``{}`` in the title becomes A or B."""
+    """Yield a column for each side; ``{}`` in the title is replaced by A or B."""
     yield PaneColumn(title.format("A"), lambda row: cell(row.left), width, widest, **more)
     yield PaneColumn(title.format("B"), lambda row: cell(row.right), width, widest, **more)
 
@@ -155,7 +159,7 @@ def head_column(title: str, of: Sequence[Cell], width: int, priority: int = 0, s
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """An amount of both sides, None for unknown; only a ``comparable`` one has a difference."""
+    """An amount on both sides, None if unknown; the difference is only defined if the amount is ``comparable``."""
 
     title: str
     left: float | None
@@ -178,13 +182,15 @@ class Amount:
         return {"a": self.left, "b": self.right, "difference": self.difference}
 
 
-Names = tuple[
-    tuple[str, ...], tuple[str, ...]
-]  # what A and B are called, and with all that identifies them, for a page
+Names = tuple[tuple[str, ...], tuple[str, ...]]  # short names of A and B, and full names that identify them, for a page
 
 
 def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: int) -> Names:
-    """Name both sides by their first ``always`` parts and the further parts that differ; the first ``whole`` parts identify a side."""
+    """Return short and full names of both sides.
+
+    A short name has the first ``always`` parts and the further parts that differ. A full name has the first ``whole``
+    parts, which identify a side.
+    """
     short, long = [], []
     for mine, theirs in ((left, right), (right, left)):
         apart = (part for at, part in enumerate(mine) if part and (at < always or part != theirs[at]))
@@ -195,10 +201,11 @@ def names_apart(left: Sequence[str], right: Sequence[str], always: int, whole: i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaneTable(Generic[Row]):
-    """A table of equal and different rows; on a page, ``all`` rows, the ``differences``, or ("") only the summary.
+    """A table of equal and different rows.
 
-    ``says`` returns the message of one side of a row. ``number`` returns the step that a row leads to; there, adjoining differences
-    count as one.
+    ``page`` says which rows a page includes: ``all``, the ``differences``, or none ("", only the summary). ``says``
+    returns the message of one side of a row. ``number`` returns the step that a row links to; in such a table, adjacent
+    differences count as one.
     """
 
     summary: str = ""
@@ -215,7 +222,10 @@ Pane = PaneTable[Any] | Texts
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """The target of a row: an item of A or B, and a step or sample of it; ``item`` is the task of a sample."""
+    """The target of a row's link: an item of A or B, and a step or sample of it.
+
+    ``item`` is the task of a sample.
+    """
 
     kind: str
     key: str
@@ -226,18 +236,19 @@ class Lead:
     evaluator: str = ""
 
 
-Leads = tuple[Lead, ...]  # one to open, or one of each side to compare
-Named = tuple["SessionReader", Any]  # the session of a side, and its key there
+Leads = tuple[Lead, ...]  # one item to open, or one item of each side to compare
+Named = tuple["SessionReader", Any]  # the session of a side, and the key of the item in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairComparison:
-    """Two things and their differences, always B − A.
+    """Two items and their differences, always B − A.
 
-    ``columns`` are the figures above the panes, in rows A, B and B − A; ``shared`` is shown beside A and B, ``alike`` beside B − A.
-    ``status`` names the judge, and ``scale`` the rubric and judge of A; ``notes`` are for a page only; ``of`` is the number of
-    pairs. ``detail`` reads the other panes for a row of the first one. Rows lead to ``leads``, unless ``choose`` reads the targets of
-    the rows under the cursors, which raises UsageError if there is none.
+    ``columns`` has the figures above the panes, in rows A, B and B − A; ``shared`` is shown beside A and B, ``alike``
+    beside B − A. ``status`` names the judge, and ``scale`` the rubric and judge of A. ``notes`` are only shown on a
+    page; ``of`` is the number of pairs. ``detail`` reads the other panes for a row of the first pane. Rows link to
+    ``leads``, unless ``choose`` is set: it reads the targets of the rows under the cursors, and raises UsageError if
+    there are none.
     """
 
     names: Names
@@ -258,9 +269,10 @@ class PairComparison:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonKind:
-    """A kind of comparison: its name in JSON, what is compared (``two tasks``), and the titles of its panes.
+    """A kind of comparison: its name in JSON, the items it compares (``two tasks``), and the titles of its panes.
 
-    ``read`` reads and compares two sides, by a rubric and judge or with the number of a pair; raises UsageError if it cannot.
+    ``read`` reads and compares two sides, by a rubric and judge or with the index of a pair. It raises UsageError if
+    they cannot be compared.
     """
 
     name: str
@@ -270,7 +282,7 @@ class ComparisonKind:
 
 
 def both(left: Named, right: Named, read: Callable[..., Side | None], noun: str) -> tuple[Side, Side]:
-    """Read both sides; raises UsageError if one is not in its session."""
+    """Read both sides. Raises UsageError if one is not in its session."""
     sides = []
     for name, (reader, key) in (("A", left), ("B", right)):
         side = read(reader, key)

@@ -1,6 +1,6 @@
 """Compare two tasks or two samples: code, docstring and prompt by words, tests, and pass@k by evaluator.
 
-They may be of different functions, or of one function with different docs, of one session or of two.
+They may belong to different functions, or to one function with different docs, in one session or in two.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
-_MOST = 2_000  # characters of a test's message
+_MOST = 2_000  # maximum characters of a test's message
 _NOT_KEPT = "the session does not keep it"
 
 # -- failing tests
@@ -42,7 +42,10 @@ _NOT_KEPT = "the session does not keep it"
 
 @dataclass(frozen=True, slots=True)
 class TestFailures:
-    """The number of samples that fail a test, and the message for the first; ``outcome`` is that of a single sample."""
+    """The number of samples that fail a test, and the message of the first failure.
+
+    ``outcome`` is that of a single sample.
+    """
 
     failed: int
     message: str = ""
@@ -51,11 +54,11 @@ class TestFailures:
 
 
 Tests = Mapping[str, TestFailures]
-TestPair = panes.PairedRow[TestFailures]  # None for a side that passes the test, or does not have it
+TestPair = panes.PairedRow[TestFailures]  # None for a side that passes the test or does not have it
 
 
 def failed_counts(reader: SessionReader, task: str, group: Group | None = None) -> dict[str, TestFailures]:
-    """Return the failing samples of a task by test, with the first message in alphabetical order."""
+    """Return how many samples of a task fail each test, with the alphabetically first message."""
     found: dict[str, TestFailures] = {}
     for row in failing_tests(reader, task, group):
         known = found.get(row.test_id, TestFailures(0, row.message[:_MOST]))
@@ -64,9 +67,9 @@ def failed_counts(reader: SessionReader, task: str, group: Group | None = None) 
 
 
 def join_tests(left: Tests, right: Tests) -> list[TestPair]:
-    """Return the failing tests of A alone, of B alone, then of both, largest differences first.
+    """Return the tests that fail only in A, then only in B, then in both, with the largest differences first.
 
-    A test is equal if the same share of samples fails it or, without counts, if its outcomes are equal.
+    Tests are equal if the same share of samples fails them or, without counts, if their outcomes are equal.
     """
 
     def order(pair: TestPair) -> tuple[Any, ...]:
@@ -84,7 +87,7 @@ def join_tests(left: Tests, right: Tests) -> list[TestPair]:
 def failing_pane(
     pairs: Sequence[TestPair], of: str = "", lacking: str = "passes", page: str = "all"
 ) -> panes.PaneTable[Any]:
-    """Return the failing tests with their messages; ``lacking`` is the text for a side without an entry."""
+    """Return the failing tests with their messages; ``lacking`` is shown for a side on which the test does not fail."""
 
     def says(one: TestFailures | None) -> str:
         if one is None or not one.failed:
@@ -115,7 +118,7 @@ def failing_pane(
 
 
 class CandidateSide:
-    """A sample with its compared texts; bodies are dedented."""
+    """A sample with the texts to compare; bodies are dedented."""
 
     def __init__(self, reader: SessionReader, row: CandidateRow, task: TaskRow) -> None:
         def body(digest: str | None, title: str, of: str, absent: str) -> TextSide:
@@ -217,7 +220,7 @@ PassPair = panes.PairedRow[TaskResult]
 
 
 def pass_pair(a: TaskResult | None, b: TaskResult | None, ks: Iterable[int], name: str) -> PassPair:
-    """Return a row whose gaps are differences in pass@k, None unless both are defined."""
+    """Return a row with the differences in pass@k as its gaps; a gap is None unless both sides are defined."""
     gaps = tuple(difference(a.at(k), b.at(k)) if a and b else None for k in ks)
     return panes.PairedRow(a, b, name, gaps, passed_cell(a) == passed_cell(b))
 
@@ -251,7 +254,10 @@ def function_name(task: TaskRow) -> str:
 
 
 class TaskSide:
-    """A task with its compared texts; ``tests`` are T_i with the number of samples, of all evaluators, that fail each."""
+    """A task with the texts to compare.
+
+    ``tests`` has the tests in T_i, each with the number of samples of all evaluators that fail it.
+    """
 
     def __init__(self, reader: SessionReader, task: TaskRow, run: RunRow) -> None:
         self.task, self.session, self.run = task, reader.path.name, one_line(run.name or run.id, 100)
@@ -268,7 +274,7 @@ class TaskSide:
         self.passed = sum(one.passed for one in self.results.values())
         failed = failed_counts(reader, task.id)
         listed = map(str, reader.decoded(task.tests, list, f"the tests of task {task.id}"))
-        # A verdict may name something that is not in T_i, such as a file that could not be imported.
+        # A verdict may name something outside T_i, such as a file that could not be imported.
         tests = {test: failed.get(test, TestFailures(0)) for test in (*listed, *failed)}
         self.tests = {test: replace(one, samples=self.samples) for test, one in tests.items()}
         self.failing = sum(bool(test.failed) for test in self.tests.values())

@@ -1,6 +1,6 @@
-"""Differences of sequences and texts, and reading texts of sessions, which may be missing, damaged or too long.
+"""Compare sequences and texts, and read the texts of sessions, which may be missing, damaged or too long.
 
-Matching lines are put side by side, and within them differing words are found.
+Matching lines are shown side by side, with the differing words found within them.
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, TaskRow
 
-MOST_BYTES = 400_000  # compared bytes of a text: about 60,000 words
-_JUNK_FROM = 2000  # lines of both texts above which frequent lines are not matched, as that takes quadratic time
-MOST_CELLS = 400_000_000  # product of lengths up to which the common subsequence is the longest; one bit each, so 50 MB
-ALIKE = 0.4  # minimum Dice coefficient of the words of matching lines
+MOST_BYTES = 400_000  # maximum bytes of a text to compare: about 60,000 words
+_JUNK_FROM = 2000  # if both texts have more lines, frequent lines are not matched, because that takes quadratic time
+# maximum product of the lengths for finding the longest common subsequence; one bit per cell takes 50 MB
+MOST_CELLS = 400_000_000
+ALIKE = 0.4  # minimum Dice coefficient of the words in matching lines
 MOST_LINE_PAIRS = 20_000  # a longer stretch without equal lines is divided into blocks
 
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 _WORDS = re.compile(r"\w+")
-_PASSES = 4  # over the common runs of a line: each dropped run lengthens the differences beside others
-_NO_WORDS = 0.05  # weight of equal lines without words, such as empty ones: enough to break a tie
+# passes over the common runs of a line: each run that is dropped lengthens the differences beside other runs
+_PASSES = 4
+_NO_WORDS = 0.05  # weight of equal lines without words, such as empty lines: just enough to break a tie
 
 Places = list[tuple[int, int]]
 
@@ -38,9 +40,9 @@ Places = list[tuple[int, int]]
 def line_diff(
     before: Sequence[str], after: Sequence[str], around: int = 3, key: Callable[[str], str] = str
 ) -> list[str]:
-    """Return the hunks of a diff with ``around`` lines of context; lines with the same ``key`` are equal.
+    """Return the hunks of a diff with ``around`` lines of context; lines with the same ``key`` count as equal.
 
-    A hunk's first line begins with ``@``; others with ``-``, ``+`` or a space, followed by a space.
+    The first line of a hunk begins with ``@``; the others begin with ``-``, ``+`` or a space, followed by a space.
     """
     keys = [*map(key, before)], [*map(key, after)]
     if keys[0] == keys[1]:
@@ -56,13 +58,13 @@ def line_diff(
 
 
 def line_diff_words(diff: Iterable[str]) -> str:
-    """Return ``+3 −1 lines``, or ``the same``."""
+    """Return a text such as ``+3 −1 lines``, or ``the same``."""
     signs = [line[0] for line in diff]
     return f"+{signs.count('+'):,} −{signs.count('-'):,} lines" if signs else "the same"
 
 
 def without_margin(body: str) -> str:
-    """Dedent a body by the indentation of its first line, since models indent arbitrarily."""
+    """Remove the indentation of a body's first line from all of its lines, since models indent arbitrarily."""
     lines = body.strip("\n").split("\n")
     first = next((line for line in lines if line.strip()), "")
     margin = len(first) - len(first.lstrip(" \t"))
@@ -75,8 +77,8 @@ def without_margin(body: str) -> str:
 def longest_common(a: Sequence[Hashable], b: Sequence[Hashable], most_cells: int = MOST_CELLS) -> Places:
     """Return the index pairs of a longest common subsequence.
 
-    A common prefix and suffix are matched first. If the product of the remaining lengths exceeds ``most_cells``, the sequences are
-    matched in blocks: the result is a common subsequence, but not necessarily the longest.
+    A common prefix and suffix are matched first. If the product of the remaining lengths exceeds ``most_cells``, the
+    sequences are matched in blocks; the result is then a common subsequence, but not necessarily the longest.
     """
     start, end = 0, 0
     shorter = min(len(a), len(b))
@@ -92,7 +94,7 @@ def longest_common(a: Sequence[Hashable], b: Sequence[Hashable], most_cells: int
 
 
 def align(together: Places, a: int, b: int) -> Iterator[tuple[int | None, int | None]]:
-    """Yield the pairs, and between them the unmatched indices of A, then of B, with None for the other side."""
+    """Yield the pairs, and between them the unmatched indices of A, then of B, each with None for the other side."""
     next_a = next_b = 0
     for i, j in [*together, (a, b)]:
         yield from ((place, None) for place in range(next_a, i))
@@ -103,7 +105,7 @@ def align(together: Places, a: int, b: int) -> Iterator[tuple[int | None, int | 
 
 
 def blocks(a: range, b: range, most_cells: int) -> list[tuple[range, range]]:
-    """Divide both ranges into the same number of equal parts, each pair of which has at most ``most_cells`` cells."""
+    """Divide both ranges into the same number of equal parts, so that each pair has at most ``most_cells`` cells."""
     if not a or not b:
         return []
     count = min(max(1, math.ceil(math.sqrt(len(a) * len(b) / most_cells))), len(a), len(b))
@@ -115,11 +117,11 @@ def blocks(a: range, b: range, most_cells: int) -> list[tuple[range, range]]:
 
 
 def _matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> Places:
-    """Return a longest common subsequence by the bit-parallel algorithm of Hyyrö (2004).
+    """Return a longest common subsequence, found by the bit-parallel algorithm of Hyyrö (2004).
 
-    Sequences are reversed so that early matches are preferred; where either item may be skipped, they are skipped in turn. Row ``j``
-    is an integer with a bit for each index ``i`` of ``a``: 0 where the longest common subsequence of ``a[: i + 1]`` and ``b[:j]`` is
-    longer than that of ``a[:i]`` and ``b[:j]``.
+    Sequences are reversed so that early matches are preferred; where either item may be skipped, the sides take turns.
+    Row ``j`` is an integer with a bit for each index ``i`` of ``a``: 0 where the longest common subsequence of
+    ``a[: i + 1]`` and ``b[:j]`` is longer than that of ``a[:i]`` and ``b[:j]``.
     """
     a, b = a[::-1], b[::-1]
     places: dict[Hashable, int] = {}
@@ -153,7 +155,7 @@ def _matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> Places:
 # -- words of texts
 
 
-Pieces = tuple[tuple[str, bool], ...]  # runs of a line, each with whether the other text has it, too
+Pieces = tuple[tuple[str, bool], ...]  # runs of a line, each with whether the other text also has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +171,11 @@ class LinePair:
 
 
 def word_diff(left: str | None, right: str | None) -> tuple[LinePair, ...]:
-    """Compare two texts by lines and words; None is a missing text without lines.
+    """Compare two texts by lines and words; a missing text is None and has no lines.
 
-    Equal lines are matched by their longest common subsequence; lines between them by their common words, in order. Words are compared
-    within matching lines, again by a longest common subsequence. The left lines join to the left text, and likewise on the right.
+    Equal lines are matched by their longest common subsequence, and the lines between them by their common words, in
+    order. Words are compared within matching lines, again by a longest common subsequence. Joining the left lines
+    yields the left text, and likewise on the right.
     """
     a, b = ([] if text is None else text.split("\n") for text in (left, right))
     pairs = []
@@ -185,7 +188,7 @@ def word_diff(left: str | None, right: str | None) -> tuple[LinePair, ...]:
 
 
 def _lines_together(a: Sequence[str], b: Sequence[str]) -> Places:
-    # Lines without words, such as empty ones, equal many others and are no anchors.
+    # Lines without words, such as empty lines, occur too often to be anchors.
     telling_a, telling_b = ([place for place, line in enumerate(of) if _WORDS.search(line)] for of in (a, b))
     equal = longest_common([a[place] for place in telling_a], [b[place] for place in telling_b])
     together: Places = []
@@ -202,7 +205,7 @@ def _lines_together(a: Sequence[str], b: Sequence[str]) -> Places:
 
 def _most_alike(a: Sequence[str], b: Sequence[str]) -> Places:
     words_a, words_b = ([frozenset(_WORDS.findall(line.casefold())) for line in of] for of in (a, b))
-    # For each prefix of b, the weight of the best pairs and these as a linked list: (i, j, earlier ones).
+    # For each prefix of b: the weight of the best pairs, and these pairs as a linked list of (i, j, earlier pairs).
     best: list[tuple[float, Any]] = [(0.0, None)] * (len(b) + 1)
     for i, mine in enumerate(words_a):
         above, best = best, best[:1]
@@ -235,8 +238,8 @@ def _compared(left: str, right: str) -> LinePair:
 def _without_chance(a: Sequence[str], b: Sequence[str], pairs: Places) -> list[tuple[int, int, int]]:
     """Return the runs of common tokens (index in a, index in b, count) without chance matches.
 
-    A chance match is no longer than the differences on either side, such as "in the" within different sentences. The beginning and end
-    of a line stay.
+    A match is due to chance if it is no longer than the differences on either side, such as "in the" within different
+    sentences. The beginning and end of a line count as matches.
     """
     starts_a, starts_b = ([*accumulate(map(len, of), initial=0)] for of in (a, b))
     runs = []
@@ -245,7 +248,7 @@ def _without_chance(a: Sequence[str], b: Sequence[str], pairs: Places) -> list[t
         runs.append((*stretch[0], len(stretch)))
 
     def apart(run: tuple[int, int, int], following: tuple[int, int, int]) -> int:
-        # the characters between two runs, of the text that has more there
+        # the number of characters between two runs, in the text that has more there
         in_a = starts_a[following[0]] - starts_a[run[0] + run[2]]
         return max(in_a, starts_b[following[1]] - starts_b[run[1] + run[2]])
 
@@ -272,7 +275,7 @@ def _pieces(tokens: Sequence[str], runs: Iterable[tuple[int, int]]) -> Pieces:
 
 @dataclass(frozen=True, slots=True)
 class TextSide:
-    """One of two texts; ``absent`` says why there is none, ``cut`` that only its beginning was read."""
+    """One of two texts; ``absent`` says why there is none, ``cut`` whether only its beginning was read."""
 
     title: str
     text: str | None
@@ -284,8 +287,8 @@ class TextSide:
 class Texts:
     """A pane of two texts, side by side or ``under`` one another; ``page`` says whether a page includes them.
 
-    ``words`` counts those of A, of B and in common runs. An ``optional`` pane is hidden while both are equal; ``of_b`` marks a pane
-    about B alone.
+    ``words`` has the number of words in A, in B and in common runs. An ``optional`` pane is hidden while both texts are
+    equal; ``of_b`` marks a pane that is only about B.
     """
 
     left: TextSide
@@ -312,12 +315,12 @@ class Texts:
 
 
 def compare_all(left: object, right: object, *names: str) -> dict[str, Texts]:
-    """Compare the texts with these names; all but the first are optional."""
+    """Compare the texts with these names; all panes but the first are optional."""
     return {name: compare_texts(getattr(left, name), getattr(right, name), optional=name != names[0]) for name in names}
 
 
 def alike(texts: Mapping[str, Texts]) -> str:
-    """Return ``docstring the same · prompt differs`` for the optional texts."""
+    """Return a text such as ``docstring the same · prompt differs``, for the optional texts."""
     return " · ".join(f"{name} {'the same' if one.same else 'differs'}" for name, one in texts.items() if one.optional)
 
 
@@ -331,7 +334,10 @@ def compare_texts(left: TextSide, right: TextSide, **how: bool) -> Texts:
 
 
 def read_text(reader: SessionReader, digest: str | None, title: str, of: str, absent: str) -> TextSide:
-    """Read a text of a session; ``of`` names it in the message if it is damaged, ``absent`` is the reason if there is none."""
+    """Read a text of a session.
+
+    ``of`` names the text in the message if it is damaged, and ``absent`` is the reason if there is none.
+    """
     if digest is None:
         return TextSide(title, None, one_line(absent, 300))
     try:
@@ -347,7 +353,7 @@ def docstring_of(reader: SessionReader, task: TaskRow, width: int = 60) -> TextS
 
 
 def prompt_of(reader: SessionReader, task: TaskRow, candidate: CandidateRow | None = None) -> TextSide:
-    """Return the messages of a candidate's call, else the prompt stored with the task, that of the first request."""
+    """Return the messages of a candidate's call, or else the prompt stored with the task, from the first request."""
     call = reader.call(candidate.call_id) if candidate is not None and candidate.call_id is not None else None
     versions, messages = kept_prompt(reader, task)
     if call is not None:
@@ -360,7 +366,7 @@ def prompt_of(reader: SessionReader, task: TaskRow, candidate: CandidateRow | No
 
 
 def kept_prompt(reader: SessionReader, task: TaskRow) -> tuple[Iterable[str], list[tuple[str, str]]]:
-    """Return prompt version, context policy and messages; an unreadable prompt is one message."""
+    """Return the prompt version, the context policy and the messages; an unreadable prompt yields a single message."""
     kept = reader.kept(task.prompt_blob, f"the prompt of task {task.id}") if task.prompt_blob is not None else ""
     try:
         found = json.loads(kept or "")

@@ -1,6 +1,6 @@
-"""Compare two runs, agents or models: total, tiers and criteria, paired by case, with means over the repeats of a trial.
+"""Compare two runs, agents or models: total, tiers and criteria, paired by case, with means over repeats.
 
-Each part of the points is compared over the trials where both sides have it. Differences are clustered by case.
+Each part of the points is compared over the trials for which both sides have it. Differences are clustered by case.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ _TOTAL: Part = (0, "", 0)
 
 @dataclass(frozen=True, slots=True)
 class ScoredTrial:
-    """The repeats of a trial on one side, with the mean of those that have ``scores``; ``trial`` is the first of them, else of all."""
+    """The repeats of a trial on one side, with the mean over those that have ``scores``.
+
+    ``trial`` is the first repeat with a score, or else the first repeat.
+    """
 
     trial: TrialRow
     mean: Total
@@ -51,7 +54,10 @@ class ScoredTrial:
 
 
 class ChosenTrials:
-    """The trials of a run, agent or model without forks; ``scales`` are its rubrics and judges, those of most trials first."""
+    """The trials of a run, agent or model, without forks.
+
+    ``scales`` has their pairs of rubric and judge, those with the most scores first.
+    """
 
     def __init__(self, reader: SessionReader, rows: Iterable[TrialRow], title: str) -> None:
         self.reader, self.title = reader, title
@@ -63,7 +69,7 @@ class ChosenTrials:
         self.scales = sorted(counts, key=lambda one: (-counts[one], one[0] != "aeo-bench", one))
 
     def repeats(self, scale: Scale, key: Callable[[TrialRow], Any]) -> dict[Any, ScoredTrial]:
-        """Group the repeats of each trial; they are independent, so they are not paired by number."""
+        """Group the repeats of each trial; they are independent, so repeats of both sides are not paired by number."""
         totals = totals_of(self.reader, self.scores.values())
         groups: dict[Any, list[TrialRow]] = defaultdict(list)
         for row in self.rows.values():
@@ -89,11 +95,12 @@ class ChosenTrials:
         return {"session": session, "title": self.title, "runs": self.runs, "rubric": rubric, "judge": judge}
 
 
-TrialPair = panes.PairedRow[ScoredTrial]  # the gap is None unless both have points of the same tiers by the same judge
+# the gap is None unless both sides have points for the same tiers by the same judge
+TrialPair = panes.PairedRow[ScoredTrial]
 
 
 def read_sets(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.PairComparison:  # fmt: skip
-    """Compare two sets of trials, each given as the id of a run, or as ids of trials and a title."""
+    """Compare two sets of trials, each specified as the id of a run, or as trial ids and a title."""
     noun = "Run" if isinstance(left[1], str) else "Group"
     return compare_trials(*panes.both(left, right, _chosen, noun), rubric, judge)
 
@@ -112,7 +119,10 @@ def _chosen(reader: SessionReader, key: str | tuple[Sequence[str], str]) -> Chos
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointsPart(panes.PairedRow[float]):
-    """A part of the scorecard; the total has tier 0 and title "". ``maximum`` is None if it differs between trials."""
+    """A part of the scorecard; the total has tier 0 and the title "".
+
+    ``maximum`` is None if it differs between trials.
+    """
 
     tier: int
     title: str
@@ -213,11 +223,11 @@ def paired_points_pane(parts: Sequence[PointsPart]) -> panes.PaneTable[PointsPar
 
 
 def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", judge: str = "") -> panes.PairComparison:
-    """Compare the trials of two sides by a rubric and judge, by default those of most trials."""
+    """Compare the trials of two sides by a rubric and judge; the default is the pair with the most trials."""
     sides = left, right
     scales = common_scales(left.scales, right.scales, rubric, judge)
     same_judge = scales[0] == scales[1]
-    # If each side has a single agent (or model) and these differ, trials are joined without it.
+    # If each side has a single agent (or model) and the two differ, trials are matched without it.
     named = {
         name: [{getattr(row, name) for row in side.rows.values()} for side in sides] for name in ("agent", "model")
     }

@@ -30,22 +30,23 @@ if TYPE_CHECKING:
 Scale = tuple[str, str]
 Part = tuple[
     int, str, int
-]  # tier, name and occurrence of a criterion; the name is "" of a tier, the tier 0 of the total
+]  # tier, name and occurrence of a criterion; a tier has the name "", and the total has tier 0
 StepPair = panes.PairedRow[StepRow]
 CriterionPair = panes.PairedRow[Criterion]
 _LOOKS = {None: ("· unseen", "dim"), LISTED: ("○ listed", "seen-listed"), PARTLY: ("◐ partly", "seen-read"), READ: ("● read", "seen-read")}  # fmt: skip
-"""Access levels of a file, the closest last."""
+"""Access levels of a file, the closest one last."""
 _STATE_STYLES = {"done": "passed", "failed": "failed", "running": "running", "unscored": "unscored", "interrupted": "paused"}  # fmt: skip
 
 
-# -- by whose points
+# -- which judge's points
 
 
 def common_scales(mine: Sequence[Scale], other: Sequence[Scale], rubric: str, judge: str) -> tuple[Scale, Scale]:
-    """Return the rubric and judge of each side, given those of its scores in the order of preference.
+    """Return the rubric and judge of each side, chosen from those of its scores, which are in order of preference.
 
-    That is the requested one if both sides have it, else the first common one, of the requested rubric if possible. Without a common
-    judge, both have the same rubric and their own judges; a side without scores gets the requested one ("" for any).
+    The result is the requested pair if both sides have it, or else the first common pair, if possible with the
+    requested rubric. Without a common judge, both sides have the same rubric and their own judges. A side without
+    scores gets the requested pair ("" for any).
     """
     order = sorted(mine, key=lambda one: (rubric not in ("", one[0]), judge not in ("", one[1])))
     common = next((one for one in order if one in other), None)
@@ -56,7 +57,7 @@ def common_scales(mine: Sequence[Scale], other: Sequence[Scale], rubric: str, ju
 
 
 def by_judges(left: Scale, right: Scale) -> str:
-    """Return ``aeo-bench · offline judge``, with both judges if they differ."""
+    """Return a text such as ``aeo-bench · offline judge``, with both judges if they differ."""
     a, b = (one_line(in_words(judge), 60) if judge else "none" for _, judge in (left, right))
     if not (rubric := left[0] or right[0]):
         return "no scores"
@@ -67,7 +68,7 @@ def by_judges(left: Scale, right: Scale) -> str:
 
 
 class TrialSide:
-    """A trial with its points by one rubric and judge (``scale``); ``no_card`` says why it has no criteria."""
+    """A trial with its points by one rubric and judge (``scale``); ``no_card`` says why there are no criteria."""
 
     def __init__(self, reader: SessionReader, trial: TrialRow, scale: Scale) -> None:
         rubric, judge = scale
@@ -85,7 +86,7 @@ class TrialSide:
             by = f" by {one_line(rubric, 40)}, judge {one_line(judge, 40)}" if rubric else ""
             self.no_card = "not scored yet" if self.state in {"queued", "running"} else f"not scored{by}"
         self.case, repeat = trial.case_name or trial.case_id, f"rep {trial.repeat}"
-        # The parts that distinguish trials; content only if that of others differs.
+        # The parts that distinguish trials; the content is included only if it differs.
         named = (
             trial.agent,
             trial.model.rpartition("/")[2],
@@ -97,7 +98,7 @@ class TrialSide:
         self.parts = [one_line(part, 60) for part in named]
         self.steps = reader.steps(trial.id)
         sizes = dict(reader.files_of(trial.snapshot)) if trial.snapshot else {}
-        # A file that was truncated is partly read.
+        # A file that was truncated counts as partly read.
         self.seen = [
             replace(row, access=PARTLY) if row.access == READ and 0 < row.size < WHOLE * sizes.get(row.path, 0) else row
             for row in reader.accessed_files(trial.id)
@@ -139,7 +140,7 @@ def read_trials(left: panes.Named, right: panes.Named, rubric: str = "", judge: 
 
 
 def criteria_of(card: Scorecard | None) -> dict[Part, Criterion]:
-    """Return the criteria with points by tier, key or title, and occurrence."""
+    """Return the criteria that have points, by tier, key or title, and occurrence."""
     found: dict[Part, Criterion] = {}
     counts: Counter[tuple[int, str]] = Counter()
     for one in card.criteria if card is not None else ():
@@ -151,7 +152,7 @@ def criteria_of(card: Scorecard | None) -> dict[Part, Criterion]:
 
 
 def join_criteria(left: Scorecard | None, right: Scorecard | None) -> list[CriterionPair]:
-    """Return each tier, followed by its criteria in the order of the left card, then those of the right card alone.
+    """Return each tier, followed by its criteria in the order of the left card, then those only in the right card.
 
     Criteria without points are omitted. The points of a tier are None if a criterion is unscored or missing.
     """
@@ -191,11 +192,11 @@ def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.PaneTabl
     def reason(judged: Criterion | None) -> str:
         if judged is None:
             return "not in its scorecard"
-        # The judge is shown above.
+        # The judge is shown above the panes.
         return one_line(judged.reason, 2_000).removeprefix("offline judge: ") or "no reason was recorded"
 
     def why(row: CriterionPair) -> panes.Cell:
-        """Return the reason of the trial that is unscored or has fewer points."""
+        """Return the reason for the side that is unscored or has fewer points."""
         if row.heading or row.sign == panes.SAME:
             return ""
         of_b = row.left is not None and row.left.points is not None if row.gap is None else row.gap < 0
@@ -237,7 +238,10 @@ def _target(pair: StepPair) -> str:
 
 
 def join_files(left: Iterable[AccessedFileRow], right: Iterable[AccessedFileRow]) -> list[panes.PairedRow[str]]:
-    """Return the paths that either agent saw, sorted, each with the closest access; closer access counts as more."""
+    """Return the paths that either agent saw, sorted, each with its closest access.
+
+    A closer access counts as more.
+    """
     closeness = {how: at for at, how in enumerate(_LOOKS)}
     looks = [{row.path: row.access for row in sorted(seen, key=lambda row: closeness.get(row.access, 0))} for seen in (left, right)]  # fmt: skip
     return [

@@ -1,4 +1,7 @@
-"""``python -m workbench.engine --session FILE`` with ``--run ID``, ``--study NAME`` or ``--improvement ID``; ``--warm`` waits for an order."""
+"""The engine's entry point, ``python -m workbench.engine --session FILE``.
+
+One of ``--run ID``, ``--study NAME`` and ``--improvement ID`` selects the work; ``--warm`` waits for an order.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ from workbench.base.garbage_collection import collect_rarely
 
 
 def _warm() -> int:
-    # Heavy imports happen now, while nobody waits. LiteLLM, the heaviest, is imported in a thread, unless the default
-    # model is embedded and does not need it.
+    # Import heavy modules now, while nobody is waiting for them. LiteLLM, the heaviest, is imported in a thread, unless
+    # the default model is the embedded one, which does not need it.
     from workbench.engine.process import serve
     from workbench.models import provider
     from workbench.models.defaults import default_model, is_local

@@ -1,4 +1,4 @@
-"""The candidates of a run in the session: add those that the plan requires, and list those without a verdict."""
+"""A run's candidates in the session: add those that the plan requires, and list those without a verdict."""
 
 from __future__ import annotations
 
@@ -27,19 +27,20 @@ class Work:
 
     id: str
     item: TaskItem
-    ask: Ask  # Names its evaluator
+    ask: Ask  # Contains the evaluator
     sample: int
-    control: bool  # Whether it is shown as a control, not as a sample
-    decides: bool  # Whether its verdict decides if the task is excluded
-    answer_text: str | None = None  # The model's answer, if the session already holds it
-    former: str | None = None  # The verdict of an earlier test, shown until the new one
-    body: str | None = None  # The body of an earlier test, if it came from a samples file, which may have changed since
+    control: bool  # Whether it is shown as a control rather than as a sample
+    decides: bool  # Whether its verdict determines if the task is excluded
+    answer_text: str | None = None  # The model's answer, if the session already contains it
+    former: str | None = None  # The verdict of an earlier test, shown until there is a new one
+    # The body of an earlier test if it came from a samples file, because that file may have changed
+    body: str | None = None
     extraction: Extraction | None = None
 
 
 @dataclass(eq=False)
 class CandidateTable:
-    """The candidates of one run."""
+    """The candidates of a run."""
 
     _writer: SessionWriter
     _run: str
@@ -71,7 +72,7 @@ class CandidateTable:
         with self._writer.transaction() as connection:
             if plan.controls:
                 every = {item.id: item for items in items_by_ask.values() for item in items}
-                # Published tasks need not fail with a stub.
+                # Published tasks may pass with a stub.
                 for name in CONTROLS if plan.selection == "filtered" else CONTROLS[:1]:
                     for item in every.values():
                         self._add(item, Ask(name, 1), 0, control=name not in own)
@@ -95,7 +96,7 @@ class CandidateTable:
     def remarks(
         self, items_by_ask: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators, tasks: Collection[str]
     ) -> str:
-        """Return warnings about lines of samples files that match no task."""
+        """Return warnings about lines in samples files that do not match any task."""
         warnings = []
         known = {*tasks, *(item.id for items in items_by_ask.values() for item in items)}
         for ask in items_by_ask:
@@ -106,7 +107,7 @@ class CandidateTable:
         return " ".join(dict.fromkeys(filter(None, warnings)))
 
     def _queue_missing(self, ordered: set[str]) -> None:
-        """Queue the missing candidates of an order; those of other orders wait for a resume."""
+        """Queue the missing candidates of an order; those of other orders stay closed until a resume."""
         with self._writer.transaction() as connection:
             if ordered and not self._started:
                 connection.execute(
@@ -143,7 +144,7 @@ class CandidateTable:
             },
             conflict="IGNORE",
         )
-        # An unanswered candidate is asked with the current settings, not with those of its row.
+        # A candidate without an answer is requested with the current settings, not with those in its row.
         with self._writer.transaction() as connection:
             connection.execute(
                 "UPDATE candidates SET settings = ? "
@@ -153,7 +154,7 @@ class CandidateTable:
         return identity
 
     def works(self, items: Mapping[str, TaskItem]) -> list[Work]:
-        """Return the candidates to test, ordered by task, then sample."""
+        """Return the candidates to test, ordered by task and then by sample."""
         places = {task: place for place, task in enumerate(items)}
         with SessionReader(self._writer.path) as reader:
             rows = self._due(reader)
@@ -189,16 +190,16 @@ class CandidateTable:
         return self._controls and row.evaluator in CONTROLS and row.sample == 0
 
     def _is_due(self, row: CandidateRow) -> bool:
-        # Its task may count again.
+        # The candidate's task may count again.
         is_open = row.state != "cancelled" or row.verdict_reason == TAKEN_OUT
         return row.id not in self._given_up and row.state != "done" and is_open
 
     def give_up(self, ids: Collection[str]) -> None:
-        """Skip candidates that could not be retested, until a resume."""
+        """Leave out candidates that could not be retested, until a resume."""
         self._given_up.update(ids)
 
     def counts(self, works: Collection[Work]) -> dict[bool, tuple[int, int]]:
-        """Return (done, total) for controls (True) and candidates (False), with ``works`` counted as not done."""
+        """Return (done, total) for controls (True) and candidates (False), counting ``works`` as not done."""
         due = {work.id for work in works}
         with SessionReader(self._writer.path) as reader:
             excluded = {task.id for task in reader.tasks(self._run) if task.state == "excluded"}
@@ -215,7 +216,7 @@ class CandidateTable:
         }
 
     def settle(self) -> None:
-        """Close candidates that will not be tested (task excluded, or ask gone); a former verdict is kept."""
+        """Close candidates that will not be tested (task excluded, or ask removed), preserving earlier verdicts."""
         with self._writer.transaction() as connection:
             rows = connection.execute(
                 "SELECT candidates.id, verdict, tasks.state = 'excluded', EXISTS (SELECT 1 FROM candidates AS control "

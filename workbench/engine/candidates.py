@@ -1,6 +1,6 @@
-"""From tasks to verdicts: ask for bodies and test them concurrently; every step is written at once.
+"""Request bodies for tasks and test them concurrently; the result of every step is written at once.
 
-The controls of a task are tested first, so that a task that fails them costs no request.
+The controls of a task are tested first, so that no request is wasted on a task that fails them.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from workbench.session.sample_counts import is_counted
 if TYPE_CHECKING:
     from workbench.engine.regenerate import Sandboxes
 
-#: Consecutive failed candidates that end the run: the rest would fail as well, slowly.
+#: How many candidates in a row may fail before the run ends: the rest would fail as well, slowly.
 GIVE_UP_AFTER = 12
-#: The same for permanent causes: a wrong name, key or address, or no quota.
+#: The same limit for permanent causes: a wrong name, key or address, or an exhausted quota.
 GIVE_UP_PERMANENT_AFTER = 3
 
 
 class EvaluatorGone(WorkbenchError):
-    """The evaluator's model fails repeatedly."""
+    """The evaluator's model has failed repeatedly."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class _Gate:
 
 
 class Candidates:
-    """Executes the candidates of one run; ``not_again`` has the reasons why some could not be retested."""
+    """Executes the candidates of a run; ``not_again`` has the reasons why some could not be retested."""
 
     def __init__(
         self, writer: SessionWriter, evaluators: Evaluators, pool: Sandboxes, limits: Limits, progress: StageProgress
@@ -67,9 +67,10 @@ class Candidates:
         self._order = 0
 
     async def run(self, works: Sequence[Work], counts: Mapping[bool, tuple[int, int]], askers: int) -> None:
-        """Ask for and test every candidate. Raises EvaluatorGone, MissingKey, SandboxError."""
+        """Request and test every candidate. Raises EvaluatorGone, MissingKey or SandboxError."""
         controls = [work for work in works if work.decides]
-        # Answered candidates first: their tests take a second and must not wait behind minutes of generation.
+        # Start with candidates that have answers: their tests take a second and must not wait for minutes of
+        # generation.
         others = sorted((work for work in works if not work.decides), key=lambda work: work.answer_text is None)
         self._done = {kind: done for kind, (done, _) in counts.items()}
         self._total = {kind: total for kind, (_, total) in counts.items()}
@@ -118,7 +119,7 @@ class Candidates:
             evaluator = self._evaluators.of(work.ask)
             by_model = isinstance(evaluator, ModelEvaluator)
             if by_model and work.answer_text is not None:
-                # Already answered: only the test is missing.
+                # The answer exists, and only the test is missing.
                 work.extraction = self._read_again(work, read_answer(work.answer_text, work.item))
             elif work.body is not None:
                 work.extraction = Extraction(work.body)
@@ -145,7 +146,8 @@ class Candidates:
         self._to_test.put_nowait((0 if work.decides else 1, self._order, work))
 
     def _despair(self, work: Work, error: WorkbenchError) -> None:
-        # A small window or a filter concerns one prompt; twelve failures in a row concern the model.
+        # A small context window or a content filter affects a single prompt; twelve failures in a row are the model's
+        # fault.
         if not isinstance(error, ModelError) or isinstance(error, SpendLimit) or error.kind == "context":
             return
         self._failed_in_a_row += 1
@@ -192,7 +194,7 @@ class Candidates:
             report = replace(cold, suspicious=suspicious, doubtful=doubtful)
         self._verdict(work, report, recheck)
 
-    # -- what is written
+    # -- writing results
 
     def _set(self, work: Work, **values: object) -> None:
         self._writer.update("candidates", {"id": work.id}, values)
@@ -213,10 +215,13 @@ class Candidates:
             )
 
     def _read_again(self, work: Work, extraction: Extraction) -> Extraction:
-        """Store the body extracted now: the rules may have changed since the answer, and the verdict is about this body."""
+        """Store the body as extracted now, since the verdict applies to this body.
+
+        The extraction rules may have changed since the answer was recorded.
+        """
         with self._writer.transaction() as connection:
             notes = connection.execute("SELECT notes FROM candidates WHERE id = ?", (work.id,)).fetchone()[0]
-            cut = [note for note in CUT.values() if note in (notes or "")]  # only the call said this
+            cut = [note for note in CUT.values() if note in (notes or "")]  # known only from the call
             extraction = replace(extraction, notes=(*extraction.notes, *cut))
             self._set(
                 work,
@@ -228,7 +233,7 @@ class Candidates:
 
     def _verdict(self, work: Work, report: Report, recheck: Recheck | None = None) -> None:
         gate = self._gates.get(work.item.id) if work.decides else None
-        # An error of the Workbench says nothing about the candidate: its verdict stays.
+        # An error of the Workbench says nothing about the candidate, so its earlier verdict is preserved.
         failed_again = report.verdict is Verdict.ERROR and is_counted(work.former)
         with self._writer.transaction():
             if failed_again:

@@ -1,4 +1,4 @@
-"""Check the READMEs of a run one after the other, and store the results."""
+"""Check the READMEs of a run one after another, and store the results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workbench.session.rows import CheckRow, RunRow
 PAGE = "README.md"
 _WRITE_SECONDS = 0.4
 _WRITING_SHARE = 0.05
-"""Maximum share of the time for writing progress: with 5,000 blocks each write has 1.5 MB."""
+"""The maximum share of the time spent on writing progress; with 5,000 blocks, each write is 1.5 MB."""
 
 
 def plan_own_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan) -> None:
@@ -37,7 +37,7 @@ def plan_own_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan) -> N
 
 
 async def execute_checks(writer: SessionWriter, run: RunRow) -> None:
-    """Execute the open checks of a run; an error is stored with its check, and the others go on."""
+    """Execute the pending checks of a run; an error is stored with its check, and the remaining checks continue."""
     with SessionReader(writer.path) as reader:
         waiting = [row for row in reader.checks(run_id=run.id) if row.state not in ("done", "failed")]
     for row in waiting:
@@ -63,7 +63,7 @@ async def _check(writer: SessionWriter, row: CheckRow) -> None:
     asked = CheckOptions(
         run=bool(row.executed), seconds=row.step_seconds, last=row.rerun_block, on_progress=progress.stage
     )
-    if row.rerun_block is None:  # with one block to rerun the former check stays visible
+    if row.rerun_block is None:  # if only one block is rerun, the earlier check stays visible
         asked = replace(asked, on_known=progress.known)
     checked = await check_pages(root, [page], asked)
     if (
@@ -108,7 +108,7 @@ def _ready(session: Path, row: CheckRow) -> tuple[str, Path, CheckResult | None]
 
 
 class _CheckProgress:
-    """Writes partial results of a check, a few times a second at most."""
+    """Writes the partial results of a check, at most a few times a second."""
 
     def __init__(self, writer: SessionWriter, row: CheckRow) -> None:
         self._writer, self._key = writer, key_of(row)

@@ -1,4 +1,4 @@
-"""Build datasets from several repositories; a repository that fails is reported, and cached tasks are reused."""
+"""Build datasets from several repositories; cached tasks are reused, and a repository that fails is reported."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class BuiltSource:
     """The result of building one source."""
 
     source: str  # As the user wrote it
-    repo: str  # `owner/name` or a name; the source if not even that is known
-    error: str = ""  # Why it has no tasks; "" if it has some
+    repo: str  # `owner/name` or a name; the source itself if neither is known
+    error: str = ""  # Why it has no tasks, or "" if it has some
     built: TaskSet | None = None
     prepared: Prepared | None = None
     rows: tuple[DatasetRow, ...] = field(default=(), repr=False)
@@ -84,7 +84,7 @@ async def build_dataset(
 ) -> list[BuiltSource]:
     """Build the tasks of every source and write the dataset; an unusable source does not affect the others.
 
-    The files are written after each source, so that an interrupted build keeps what it has finished.
+    The files are written after each source, so that an interrupted build preserves the finished sources.
     """
     outcomes: list[BuiltSource] = []
     for source in dict.fromkeys(sources):

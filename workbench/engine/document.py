@@ -1,4 +1,4 @@
-"""Execute a document run: run its trials concurrently, each from the case to the scores."""
+"""Execute a document run: run its trials concurrently, each from its case to its scores."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ LOADING_CLIENT = "the model's client is being loaded…"
 def gateway_for(
     writer: SessionWriter, run: RunRow, spend_limit: float, settings: Settings
 ) -> tuple[Gateway, SessionCallLog]:
-    """Return a run's gateway and call log; earlier spend counts towards the limit."""
+    """Return a run's gateway and call log; money spent earlier counts towards the limit."""
     calls = SessionCallLog(writer, run.id)
     limits = CallLimits(
         concurrency=settings.concurrency,
@@ -79,14 +79,17 @@ def gateway_for(
 
 
 async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
-    """Run every trial that is not done or lacks scores; raises whatever ends the whole run, including cancellation."""
+    """Run every trial that is not done or lacks scores.
+
+    Raises any error that ends the whole run, including cancellation.
+    """
     plan = DocumentPlan.from_json(run.config)
     if plan.check_only:
         from workbench.engine.check_execution import execute_checks
 
         await execute_checks(writer, run)
         return
-    # A class that cannot be imported ends the run, not each of its trials.
+    # A class that cannot be imported must end the run, rather than each of its trials.
     if not is_rescored(run) or plan.agent:
         make_agent(plan.agent, plan.import_folders)
     for judge in plan.asked_judges:
@@ -99,7 +102,8 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
         again = dict.fromkeys(trial for trial, _, _ in lacking(reader, run))
         waiting += [trial for trial in map(reader.trial, again) if trial is not None]
     places = asyncio.Semaphore(max(1, settings.trials_at_once))
-    # The embedded model answers one conversation at a time; concurrent trials would only evict each other from its cache.
+    # The embedded model handles one conversation at a time; concurrent trials would only evict each other from its
+    # cache.
     one_place = asyncio.Semaphore(1)
     agents = {trial.model for trial in waiting if trial.run_id == run.id}
     preparing = asyncio.create_task(_prepare(writer, run.id, gateway, agents))
@@ -128,14 +132,14 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
 
 
 async def _prepare(writer: SessionWriter, run: str, gateway: Gateway, models: Collection[str]) -> None:
-    """Load the model client while repositories are fetched; the note of the run says so."""
+    """Load the model client while repositories are fetched, and mention it in the run's note."""
     asked = [model for model in models if not model.startswith("replay:") and not is_peer(model)]
     if not asked:
         return
     local = next((model for model in asked if is_local(model)), "")
     writer.set_run(run, note=LOADING_LOCAL if local else LOADING_CLIENT)
     try:
-        # The first request reports why a model cannot run.
+        # If a model cannot run, the first request reports the reason.
         with contextlib.suppress(ModelError):
             await gateway.warm_up(local or asked[0])
     finally:
@@ -143,7 +147,7 @@ async def _prepare(writer: SessionWriter, run: str, gateway: Gateway, models: Co
 
 
 class AgentFailed(WorkbenchError):
-    """A third-party agent raised an exception, or returned no submission."""
+    """A third-party agent raised an exception, or did not return a submission."""
 
 
 def _kind(error: WorkbenchError) -> str:
@@ -153,7 +157,7 @@ def _kind(error: WorkbenchError) -> str:
 
 @dataclass(eq=False)
 class TrialRunner:
-    """Executes trials of one run."""
+    """Executes the trials of a run."""
 
     _writer: SessionWriter
     _run: RunRow
@@ -164,8 +168,8 @@ class TrialRunner:
     _message_limit: float = 180.0
 
     async def run(self, trial: TrialRow) -> None:
-        """Run a trial, or score a done one again; a failure ends only this trial."""
-        # Monotonic, as the system clock may jump while a trial runs.
+        """Run a trial, or score a finished one again; a failure ends only this trial."""
+        # Use the monotonic clock, because the system clock may jump while a trial runs.
         began = time.monotonic()
         if trial.state != "done":
             self._begin(trial)
@@ -195,7 +199,7 @@ class TrialRunner:
 
     def _begin(self, trial: TrialRow) -> None:
         if is_peer(trial.model):
-            # A remote agent holds the conversation itself, so it cannot be resumed in the middle.
+            # A remote agent holds the conversation itself, so a trial cannot be resumed halfway.
             self._writer.start_over(trial.id)
         self._writer.forget_errors(trial.id)
         self._writer.set_trial(
@@ -240,7 +244,7 @@ class TrialRunner:
                 read_limit=self._plan.read_limit,
                 answer_tokens=self._plan.answer_tokens or DEFAULT_ANSWER_TOKENS,
                 inherited=inherited,
-                # A remote agent chooses its own sampling.
+                # A remote agent chooses its own sampling settings.
                 sampling=Sampling() if is_remote(trial.agent) else None,
             )
             async with asyncio.timeout(self._time_limit):
@@ -298,7 +302,7 @@ class TrialRunner:
         for name in self._plan.asked_judges:
             folders, repeats = self._plan.import_folders, self._plan.judge_repeats
             judge = make_judge(name, self._asker, repeats=repeats, scope=trial.id + JUDGE, folders=folders)
-            # Judges that are models find untrue claims themselves.
+            # A judge that is a model finds untrue claims by itself.
             looked_up = is_offline(judge.name)
             untrue = await asyncio.to_thread(untrue_claims, submission.readme, project_of(view)) if looked_up else []
             for rubric in self._plan.rubrics:
@@ -339,7 +343,7 @@ class TrialRunner:
 
     def _failed(self, trial: TrialRow, began: float, kind: str, sentence: str) -> None:
         if trial.state == "done":
-            # The submission stands, and its card shows the unscored tiers.
+            # The submission is preserved, and its scorecard shows the unscored tiers.
             note = f"{trial.case_name} could not be scored again: {sentence}"
             print(note, flush=True)
             self._writer.set_run(self._run.id, note=note)
@@ -355,7 +359,7 @@ class TrialRunner:
 
 
 def judge_problem(judge: str, criteria: Iterable[Mapping[str, Any]]) -> str:
-    """Return which tiers of a card are unscored because the judge failed, and why; "" if it did not."""
+    """Return which tiers of a card are unscored because the judge failed, and why; or "" if there are none."""
     failed: dict[int, str] = {}
     for one in criteria:
         reason = str(one.get("reason") or "")

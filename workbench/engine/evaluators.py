@@ -1,4 +1,4 @@
-"""Evaluators, the sources of candidate bodies: a model, the controls, a replayed session, or a samples file."""
+"""Evaluators are the sources of candidate bodies: a model, the controls, a replayed session, or a samples file."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from workbench.session.groups import CONTROLS, NO_SETTINGS, canonical
 if TYPE_CHECKING:
     from workbench.engine.task_rows import TaskItem
 
-# The embedded model is held to the function's header and indented lines below it: left free, it repeats imports and
-# docstring and then explains itself at length, which costs four fifths of the time. Part of the prompt ``short-1``.
+# The embedded model is restricted to the function's header, followed by indented lines. Without this restriction, it
+# repeats the imports and the docstring and then explains itself at length, which takes four fifths of the time. This is
+# part of the prompt ``short-1``.
 _ONE_FUNCTION = r"""
 root ::= "```python\n" {header} "\n" first line{0,40} "```"
 first ::= "    " [^ `"'#\n] [^`\n]{0,160} "\n"
@@ -35,24 +36,24 @@ CUT = {
     "length": "the answer was cut at the token limit",
     "content_filter": "the answer was cut by the provider's content filter",
 }
-"""Notes on answers by finish reason."""
+"""Notes on truncated answers, by finish reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorResponse:
-    """The response of an evaluator for one candidate."""
+    """An evaluator's response for one candidate."""
 
     extraction: Extraction
-    text: str | None = None  # The raw answer; None if there was none
-    answer: Answer | None = None  # None if no model was asked
+    text: str | None = None  # The raw answer, or None if there was none
+    answer: Answer | None = None  # None if no model was used
     call: int | None = None
 
 
 class Evaluator(Protocol):
-    """Writes bodies."""
+    """A source of candidate bodies."""
 
     async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
-        """Return the ``sample``-th body for a task. Raises WorkbenchError: no body for reasons outside the model."""
+        """Return the body numbered ``sample`` for a task. Raises WorkbenchError if an external problem prevents it."""
         ...
 
 
@@ -68,7 +69,7 @@ class ControlEvaluator:
 
 
 class ModelEvaluator:
-    """A model, asked through the gateway."""
+    """A model that is used through the gateway."""
 
     def __init__(self, ask: Ask, gateway: Gateway, calls: SessionCallLog) -> None:
         self._ask = ask
@@ -80,7 +81,7 @@ class ModelEvaluator:
         self._shaped = is_local(self._settings_of) and ask.prompt == SHORT_PROMPT
 
     async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
-        """Ask the model, unless the session has the answer already."""
+        """Request an answer from the model, unless the session already contains it."""
         prompt = build_prompt(
             item.shown,
             item.shown_function,
@@ -98,13 +99,13 @@ class ModelEvaluator:
             sampling=self._sampling,
             sample=sample,
             scope=candidate,
-            # JSON's escapes are GBNF's.
+            # GBNF has the same escapes as JSON.
             grammar=_ONE_FUNCTION.replace("{header}", json.dumps(item.function.signature)) if self._shaped else None,
         )
         try:
             answer = await self._gateway.complete(request)
         except EmptyAnswer as error:
-            # An empty answer is a candidate without a body, not an error.
+            # An empty answer makes a candidate without a body, not an error.
             return EvaluatorResponse(
                 Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate)
             )
@@ -124,12 +125,12 @@ def sampling(ask: Ask) -> Sampling:
 
 
 def sampling_text(ask: Ask) -> str:
-    """Return the settings of an ask as stored with its candidates; empty if no model is asked."""
+    """Return the sampling settings of an ask as stored with its candidates, or "" if no model is used."""
     return canonical(sampling(ask).to_json()) if ask.prompt else NO_SETTINGS
 
 
 class SamplesEvaluator:
-    """A samples file; the n-th line of a task is its sample n."""
+    """A samples file; sample n of a task is the n-th line for that task."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -155,7 +156,7 @@ class SamplesEvaluator:
             )
 
     def ignored(self, known: Collection[str]) -> str:
-        """Return warnings about unreadable lines and lines that name none of the ``known`` tasks."""
+        """Return warnings about unreadable lines, and about lines that name none of the ``known`` tasks."""
         warnings = [f"{problem}; it was ignored." for problem in self._unreadable[:1]]
         if (more := len(self._unreadable) - 1) > 0:
             warnings.append(f"{more:,} more of its lines cannot be read.")
@@ -170,7 +171,7 @@ class SamplesEvaluator:
         return " ".join(warnings)
 
     async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
-        """Return the body of the file. Raises WorkbenchError: the sample is gone."""
+        """Return the body in the file. Raises WorkbenchError if the sample no longer exists."""
         lines = self._lines(item)
         if sample >= len(lines):
             raise WorkbenchError(f"{self._path.name} holds no sample {sample} of {item.task.id}; restore the file.")
@@ -182,7 +183,7 @@ class SamplesEvaluator:
 
 @dataclass(eq=False)
 class Evaluators:
-    """The evaluators of a run, created on demand."""
+    """The evaluators of a run, created when they are needed."""
 
     _gateway: Gateway
     _calls: SessionCallLog

@@ -1,7 +1,8 @@
-"""Improve docstrings: find those from which their function cannot be written, let a writer improve them, and test the result.
+"""Improve docstrings: find functions that cannot be rewritten from theirs, request better ones, and test them.
 
-All samples belong to ordinary regeneration runs: with the original docs, and with a folder of proposed docs. The writer sees
-the first samples; its docstrings are compared on held-out ones. The same order into the same session reuses its results.
+All samples belong to ordinary regeneration runs, one with the original docs and others with a folder of proposed docs.
+The writer sees the first samples; its docstrings are compared on held-out ones. Placing the same order in the same
+session again reuses its results.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class _Proposal:
 
 
 def execute_improvement(session: Path, improvement: str) -> int:
-    """Execute the rest of an order and record its end; return 0, 130 if it was cancelled, else the error's exit code."""
+    """Execute the rest of an order and record how it ended; return 0, 130 if cancelled, or the error's exit code."""
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
     if row is None or row.state == "cancelled":
@@ -101,7 +102,7 @@ def execute_improvement(session: Path, improvement: str) -> int:
 
 
 class Improvement:
-    """Executes one order to improve docstrings and records its progress."""
+    """Executes an order to improve docstrings and records its progress."""
 
     def __init__(self, session: Path, row: ImprovementRow, plan: ImprovementPlan) -> None:
         self._session = session
@@ -111,14 +112,14 @@ class Improvement:
         self._spent_before = row.spent_before
         with SessionReader(session) as reader:
             attempts = reader.docstring_attempts(row.id)
-        # Results of an earlier process stand until they are reached again.
+        # The results of an earlier process remain until this one reaches the same stage.
         self._known = {(one.task_id, one.number): one for one in attempts if one.state in ("refused", "accepted")}
         self._runs = {one.run_id for one in attempts if one.run_id} | {
             run for run in (row.run_id, row.active_run_id) if run
         }
 
     def carry_out(self, plan: RegenerationPlan, stage: str) -> OrderedAsk:
-        """Order and execute a regeneration; ``stage`` describes its purpose."""
+        """Place and execute a regeneration order; ``stage`` describes its purpose."""
         self.check()
         order = completed_order(self._session, plan)
         finished = order is not None
@@ -153,7 +154,7 @@ class Improvement:
         raise WorkbenchError((row.error if row is not None else "") or "The regeneration came to no end.")
 
     def begin(self, stage: str, run: str) -> float:
-        """Begin a stage with requests to the writer only; return the spend limit of the run, 0 for none."""
+        """Begin a stage that only sends requests to the writer; return the spend limit of the run, or 0 for none."""
         self.check()
         left = self._left()
         self._at(stage, run)
@@ -166,7 +167,7 @@ class Improvement:
             if self._base_run is None:
                 row = reader.run(run)
                 self._base_run = run
-                # A new run has no spend.
+                # Nothing has been spent on a new run yet.
                 self._spent_before = row.spend_usd if row is not None else 0.0
                 writer.set_improvement(self._id, run_id=run, spent_before=self._spent_before)
             writer.set_improvement(self._id, stage=stage, active_run_id=run)
@@ -224,7 +225,7 @@ class Improvement:
         plan = self._plan
         order = self.carry_out(plan.base, "samples with the original docstrings")
         proposals = self._proposals(order)
-        # Later orders use the same prompt and settings as these samples.
+        # Later orders must use the same prompt and settings as these samples.
         self._base = replace(
             plan.base,
             asks=(order.ask,),
@@ -247,7 +248,7 @@ class Improvement:
                 self._keep(one.last)
             waiting = [one for one in waiting if not one.last.is_kept]
 
-    # -- selection of functions
+    # -- selecting functions
 
     def _proposals(self, order: OrderedAsk) -> list[_Proposal]:
         plan = self._plan
@@ -269,7 +270,7 @@ class Improvement:
         case = catalog.resolve_case(base.source)
         return (catalog.kept_snapshot(case, base.snapshot) or catalog.snapshot_of(case)).root
 
-    # -- requests to the writer, and the gates without samples
+    # -- requests to the writer, and checks that need no samples
 
     def _ask(self, run: str, proposals: Sequence[_Proposal], number: int) -> None:
         limit = self.begin(f"docstrings of attempt {number}", run)
@@ -334,12 +335,13 @@ class Improvement:
             grammar=ONE_LITERAL if small else None,
         )
 
-    # -- the gates with samples
+    # -- checks that need samples
 
     def _test(self, run: str, proposals: Sequence[_Proposal]) -> None:
         base = self._base
         folder = _documented(proposals)
-        # With scope `target` a prompt shows only the new docstring of its own function, not others of the same file.
+        # With scope `target`, a prompt shows only the new docstring of its own function, not those of others in the
+        # file.
         new = replace(
             base, docs=f"folder:{folder}", docs_scope="target", controls=False, tasks=_names(proposals), limit=0
         )

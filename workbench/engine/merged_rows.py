@@ -1,7 +1,7 @@
-"""Copy the rows of one session, attached as ``src``, into another, ``main``; rows whose ids are taken get new ones.
+"""Copy the rows of one session, attached as ``src``, into another, ``main``; rows get new ids if theirs are in use.
 
-Tables, keys and references come from the schema. This module declares which rows are added, and which of two with the same
-key wins.
+Tables, keys and references are taken from the schema. This module declares which rows are added, and which of two rows
+with the same key takes precedence.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COUNTED = (
     "runs", "trials", "steps", "scorecards", "tasks", "candidates", "annotations", "labels", "calls", "improvements",
     "docstring_attempts",
 )  # fmt: skip
-"""Tables whose rows are counted before and after."""
+"""Tables with row counts before and after a merge."""
 
 _ADDED = "{} IN (SELECT old FROM temp.added)"
 _OF_FILE = {"meta", "log_identity", "leases", "requests", "verdict_counts", "changes"}
@@ -43,25 +43,25 @@ _ADDED_ROWS = {
     "annotations": "NOT EXISTS (SELECT 1 FROM main.annotations AS known WHERE known.step IS annotations.step "
     "AND known.text = annotations.text AND known.at = annotations.at AND known.item = {item}) ORDER BY id",
 }
-"""Condition for rows of a table that are added (default: all); ``{run_id}`` is the new value of that column."""
+"""Conditions for adding the rows of a table (default: all); ``{run_id}`` stands for the new run id."""
 
 _OVER = "('refused', 'accepted')"  # final states of an attempt
 _FURTHER = "instr('cancelled failed done', {}.state)"  # states of inactive orders, the most complete last
 _DONE_AT = "coalesce({0}.removed_at, {0}.at)"
 _WINS = {
     "runs": "true",
-    # A task that fails its controls in one session is excluded in the merged one.
+    # A task that fails its controls in one session is excluded in the merged session too.
     "tasks": "excluded.state = 'excluded' AND tasks.state = 'ready'",
-    # The later of two cards of one rubric and judge counts, as with rescoring.
+    # Of two cards with the same rubric and judge, the later one counts, as with rescoring.
     "scorecards": "excluded.at > scorecards.at",
-    # The last change of a label counts.
+    # The latest change of a label counts.
     "labels": f"{_DONE_AT.format('excluded')} > {_DONE_AT.format('labels')}",
-    # A planned cell wins over one that could not be planned.
+    # A planned cell takes precedence over one that could not be planned.
     "study_cells": "study_cells.problem IS NOT NULL AND excluded.problem IS NULL",
     "improvements": f"{_FURTHER.format('excluded')} > {_FURTHER.format('improvements')} OR improvements.run_id IS NULL",
     "docstring_attempts": f"docstring_attempts.state NOT IN {_OVER} AND (excluded.state IN {_OVER} OR excluded.at > docstring_attempts.at)",
 }
-"""Condition under which a row replaces the existing one with its key; in other tables the existing one stays."""
+"""Conditions under which a row replaces the existing one with the same key; in other tables, the existing row stays."""
 
 _LACKING = "instr('running queued failed cancelled done', {}.state)"  # states of a run, the least complete first
 _STATE = f"iif({_LACKING.format('runs')} <= {_LACKING.format('excluded')}, runs.state, excluded.state)"
@@ -70,32 +70,33 @@ _CHANGED = {
     "runs": {
         "state": _STATE,
         "error": f"coalesce(iif(runs.state = {_STATE}, runs.error, NULL), iif(excluded.state = {_STATE}, excluded.error, NULL))",
-        # A copy of a run has the same spend, not further spend.
+        # A copy of a run repeats the same spend, which must not be added.
         "spend_usd": "iif(:is_copy, max(runs.spend_usd, excluded.spend_usd), runs.spend_usd + excluded.spend_usd)",
         "name": "coalesce(runs.name, excluded.name)",
         "note": "coalesce(runs.note, excluded.note)",
-        # A run is archived only if it is in both.
+        # A run is archived only if it is archived in both sessions.
         "archived_at": "iif(runs.archived_at IS NULL, NULL, excluded.archived_at)",
         "finished_at": "max(coalesce(runs.finished_at, excluded.finished_at), coalesce(excluded.finished_at, runs.finished_at))",
         "started_at": "min(coalesce(runs.started_at, excluded.started_at), coalesce(excluded.started_at, runs.started_at))",
     },
 }
-"""Columns that a winning row changes (default: all)."""
+"""Columns that the row taking precedence changes (default: all)."""
 
 _INSIDE = {
     **dict.fromkeys(("item", "scope"), "item_renamed({})"),
     **dict.fromkeys(("config", "pointer"), "with_trials_renamed({})"),
 }
-"""Columns whose texts contain ids."""
+"""Columns with texts that contain ids."""
 
 _Row = dict[str, Any]
 Counts = dict[str, tuple[int, int]]
 
 
 def add_source(connection: sqlite3.Connection, source: str) -> Counts:
-    """Add all rows of ``src`` to ``main``, within the caller's transaction; ``source`` qualifies runs whose name is taken.
+    """Add all rows of ``src`` to ``main``, within the caller's transaction.
 
-    Returns by table the number of added and of existing rows.
+    ``source`` is added to the name of a run if that name is in use. Return, for each table, the numbers of added and of
+    existing rows.
     """
     in_source, before = counts(connection, "src"), counts(connection, "main")
     _SourceMerger(connection, source).add()
@@ -113,7 +114,8 @@ class _SourceMerger:
         self._source = source
         self._names: dict[str, dict[Any, Any]] = {"runs": {}, "trials": {}, "candidates": {}}
         self._joined: dict[str, str] = {}
-        self._more: dict[str, dict[tuple[str, str], int]] = {}  # by run of the source: samples by evaluator and prompt
+        # by run of the source: the number of samples by evaluator and prompt
+        self._more: dict[str, dict[tuple[str, str], int]] = {}
 
     def add(self) -> None:
         self._db.execute("CREATE TEMP TABLE names (kind, old, new, number, PRIMARY KEY (kind, old))")
@@ -158,7 +160,7 @@ class _SourceMerger:
         self._db.execute("INSERT INTO temp.names VALUES (?, ?, ?, ?)", (kind, old, new, number))
 
     def _with_trials_renamed(self, text: str) -> str:
-        """Return a JSON object with new ids of trials."""
+        """Return a JSON object with the ids of its trials replaced by the new ones."""
         values = settings_of(text)
         if not isinstance(listed := values.get("trials"), list):
             return text
@@ -168,13 +170,13 @@ class _SourceMerger:
         )
 
     def _item_renamed(self, item: str) -> str:
-        """Return an item with its new id; a suffix such as ``/judge`` stays."""
+        """Return an item with its new id; a suffix such as ``/judge`` is preserved."""
         own = re.split("[/#]", item, maxsplit=1)[0]
         kinds = ("runs", "trials", "candidates")
         return next((self._names[kind][own] for kind in kinds if own in self._names[kind]), own) + item[len(own) :]
 
     def _renamed(self, table: str, column: SchemaColumn) -> str:
-        """Return SQL for a column of ``src`` with the new ids of ``main``."""
+        """Return SQL for a column of ``src`` with the new ids used in ``main``."""
         own = f"{table}.{column.name}"
         if column.name in _INSIDE:
             return _INSIDE[column.name].format(own)
@@ -185,17 +187,17 @@ class _SourceMerger:
         return found if column.kind == "INTEGER" else f"coalesce({found}, {own})"
 
     def _copy(self, table: str, where: str = "true", arguments: Mapping[str, object] = {}, **values: str) -> None:
-        """Add rows of a table; ``values`` is SQL for columns with other values."""
+        """Add the rows of a table; ``values`` is the SQL for columns with different values."""
         keys = [one.name for one in tables()[table] if one.key]
         sql = {one.name: self._renamed(table, one) for one in tables()[table]}
         if {"run_id", "position"} <= sql.keys():
-            # After the existing rows of the run.
+            # Place them after the existing rows of the run.
             last = f"(SELECT max(position) FROM main.{table} AS known WHERE known.run_id = {sql['run_id']})"
             place = f"row_number() OVER (PARTITION BY {sql['run_id']} ORDER BY {table}.run_id, {table}.position)"
             sql["position"] = f"coalesce({last} + {place}, {table}.position)"
         changed = _CHANGED.get(table) or {name: f"excluded.{name}" for name in sql if name not in keys}
         then = f"UPDATE SET {', '.join(f'{name} = {new}' for name, new in changed.items())} WHERE {_WINS.get(table)}"
-        # Rows selected by id have new ids: a conflict would be an error.
+        # Rows selected by id have new ids, so a conflict would be an error.
         conflict = (
             ""
             if _ADDED.format("id") in where
@@ -233,7 +235,10 @@ class _SourceMerger:
         is_same: Callable[[_Row, _Row], bool],
         identity: Callable[[_Row, int], str],
     ) -> None:
-        """Select the rows to add; one whose id is taken by another result becomes the next repeat or sample of its group."""
+        """Select the rows to add.
+
+        If the id of a row belongs to a different result, the row becomes the next repeat or sample of its group.
+        """
         here = {row["id"]: row for row in self._rows(f"main.{table}")}
         ours = self._rows(f"src.{table}", "ORDER BY rowid")
         used = here.keys() | {row["id"] for row in ours}
@@ -282,7 +287,7 @@ class _SourceMerger:
             self._copy("runs", "id = :id", {"id": row["id"], "name": name, "is_copy": is_copy}, name=":name")
 
     def _add_calls(self) -> None:
-        """Add calls of models; a call that exists under the same item is the same call."""
+        """Add model calls, except those that already exist for the same item."""
         names = [one.name for one in tables()["calls"] if one.name not in ("id", "run_id", "scope")]
         equal = " AND ".join(f"mine.{name} IS calls.{name}" for name in names)
         known = f"SELECT max(mine.id) FROM main.calls AS mine WHERE mine.scope = item_renamed(calls.scope) AND {equal}"
@@ -304,7 +309,10 @@ class _SourceMerger:
                 self._db.execute("UPDATE main.runs SET config = ? WHERE id = ?", (config, new))
 
     def _add_studies(self) -> None:
-        """Add studies; equal declarations are merged, others with a taken name get the name of their session appended."""
+        """Add studies; equal declarations are merged.
+
+        If a different study has the same name, the name of its session is appended to it.
+        """
         known = {row["name"]: settings_of(row["declaration"]) for row in self._rows("main.studies")}
         for row in self._rows("src.studies", "ORDER BY created_at, name"):
             declared = settings_of(row["declaration"])
@@ -316,11 +324,12 @@ class _SourceMerger:
             self._copy("studies", "name = :name", {"name": row["name"], "text": text}, declaration=":text")
 
     def _add_improvements(self) -> None:
-        """Add orders to improve docstrings with their attempts.
+        """Add orders to improve docstrings, with their attempts.
 
-        An order that is there, of a copy of the same session, gets the attempts that it lacks, and stands as where it came further.
-        Where both copies went on by themselves and an attempt came to another end in each, the order is there twice. Whoever
-        executes an order does so in the session that it was ordered into: here it is cancelled.
+        If the order already exists because one session is a copy of the other, missing attempts are added to it and the
+        more advanced state is used. If both copies continued independently and an attempt ended differently in each,
+        the order is added a second time. An order is executed only in the session that it was placed in, so here it is
+        cancelled.
         """
         apart = ("improvement_id", "task_id", "number", "run_id", "at")
         names = [one.name for one in tables()["docstring_attempts"] if one.name not in apart]
@@ -351,17 +360,17 @@ def _version(row: _Row) -> str:
 
 
 def _is_same_candidate(one: _Row, other: _Row) -> bool:
-    """Return whether two rows with one identity are the same result; of equal controls one is enough."""
+    """Return whether two rows with the same identity are the same result; equal controls are merged."""
     if one["evaluator"] in CONTROLS or one["control"]:
         return bool(one["verdict"] == other["verdict"])
     return all(one[name] == other[name] for name in one if name not in {"run_id", "call_id"})
 
 
 def _joined_plan(one: str, other: str, more: Mapping[tuple[str, str], int]) -> str:
-    """Return a regeneration plan as JSON with the asks of two plans, "" if one cannot be read.
+    """Return a regeneration plan as JSON with the asks of both plans, or "" if one cannot be read.
 
-    ``more`` says by evaluator and prompt version how many samples a task has once the other run's samples count on from those of the
-    first; each ask of the other plan is for at least as many.
+    ``more`` maps an evaluator and prompt version to the number of samples that a task has once the other run's samples
+    are numbered after those of the first; each ask of the other plan is raised to at least that number.
     """
 
     def raised(ask: Ask) -> Ask:

@@ -1,7 +1,8 @@
-"""Merge sessions into a new one, which is built beside its place, checked, and renamed when it is complete.
+"""Merge sessions into a new one, which is built beside its final path, checked, and renamed when it is complete.
 
-Results with the same identity and content are merged. With the same identity and other content both stay: a trial becomes the
-next repeat, a candidate the next sample, a run gets a new id. Regeneration runs on the same tasks become one run.
+Results with the same identity and content are merged. If only the identity is the same, both are preserved: a trial
+becomes the next repeat, a candidate the next sample, and a run gets a new id. Regeneration runs on the same tasks
+become one run.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from workbench.session.file import SessionExists, translated
 from workbench.session.row_reader import summary
 
 MOST = 100
-"""Maximum number of sessions."""
+"""The maximum number of sessions."""
 
 
 class MergeFailed(WorkbenchError):
@@ -31,7 +32,7 @@ class MergeFailed(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The new session, with the numbers of its rows and of rows that several sources had, by table."""
+    """The new session, with the number of rows and of rows shared by several sources, for each table."""
 
     path: Path
     rows: dict[str, int]
@@ -46,9 +47,10 @@ class Merged:
 
 
 def merge(sources: Sequence[Path], target: Path, on_source: Callable[[str], None] = lambda _: None) -> Merged:
-    """Write a new session with the results of several; ``on_source`` gets the name of each as it is read.
+    """Write a new session with the results of several; ``on_source`` is called with the name of each when it is read.
 
-    A running run is copied as it is and is interrupted in the copy. Raises UsageError, SessionError, MergeFailed.
+    A running run is copied in its present state and is interrupted in the copy. Raises UsageError, SessionError or
+    MergeFailed.
     """
     paths = list(dict.fromkeys(path.resolve() for path in sources))
     if len(paths) < 2:

@@ -1,4 +1,4 @@
-"""The main part of an engine process: take the lease, execute the run, handle requests, record how it ended."""
+"""The main part of an engine process: acquire the lease, execute the run, handle requests, and record how it ended."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class SessionRemoved(SessionError):
 
 
 async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) -> None:
-    """Renew the lease, checkpoint the file, and cancel the work on request or if the file is gone or unusable."""
+    """Renew the lease, checkpoint the file, and cancel the work on request or if the file is missing or unusable."""
     try:
         await _monitor(writer, held, work)
     except SessionRemoved:
         raise
     except Exception:
-        # Without this listener the work could not be cancelled, and its lease would expire.
+        # If this listener stopped, the work could not be cancelled and its lease would expire.
         work.cancel()
         await _force_cancel(work)
         raise
@@ -60,7 +60,7 @@ async def _monitor(writer: SessionWriter, held: Lease, work: asyncio.Task[None])
             work.cancel()
             await _force_cancel(work)
             raise SessionRemoved(_saved(writer, fate))
-        # Another program may lock the file for longer than SQLite waits: the next round tries again.
+        # Another program may lock the file for longer than SQLite waits, so try again in the next round.
         with contextlib.suppress(SessionLocked):
             if time.monotonic() - checked > _CHECKPOINT_SECONDS:
                 checked = time.monotonic()
@@ -77,7 +77,7 @@ async def _monitor(writer: SessionWriter, held: Lease, work: asyncio.Task[None])
 
 
 def _saved(writer: SessionWriter, fate: Fate) -> str:
-    """Rescue the data of a session file that was moved or replaced, and return a message with its place."""
+    """Rescue the data of a session file that was moved or replaced, and return a message that says where it is."""
     name, go_on = writer.path.name, "Go on with: workbench resume"
     ended = "while it was written, so the run was ended"
     try:
@@ -104,19 +104,22 @@ def _saved(writer: SessionWriter, fate: Fate) -> str:
 
 
 def _exit_if_moved(writer: SessionWriter, error: WorkbenchError) -> None:
-    """Exit the process if the work failed because the file was moved or replaced."""
+    """Exit the process if the work failed because the session file was moved or replaced."""
     if isinstance(error, SessionError) and (fate := writer.fate()) is not Fate.IN_PLACE:
         print(_saved(writer, fate), flush=True)
         os._exit(error.exit_code)
 
 
 async def _force_cancel(work: asyncio.Task[None]) -> None:
-    """Make sure that cancelled work ends: repeat the cancellation if a library swallows it, and at last exit the process."""
+    """Make sure that cancelled work ends.
+
+    The cancellation is repeated in case a library swallows it; as a last resort, the process exits.
+    """
     began = time.monotonic()
     while not work.done():
         await asyncio.wait([work], timeout=_INSIST_SECONDS)
         for task in asyncio.all_tasks() - {work, asyncio.current_task()}:
-            # A task group cancels its members only once: repeat it.
+            # A task group cancels its members only once, so repeat the cancellation.
             if not work.done() and task.cancelling():
                 task.cancel()
         if time.monotonic() - began > _GIVE_UP_SECONDS and not work.done():
@@ -155,7 +158,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         try:
             await listening
         except SessionRemoved as gone:
-            # The file has no name any more: even a released lease would be lost.
+            # The session file has been unlinked, so releasing the lease would be lost too.
             print(gone, flush=True)
             os._exit(gone.exit_code)
         except WorkbenchError as error:
@@ -185,23 +188,23 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         listening.cancel()
         with contextlib.suppress(asyncio.CancelledError, WorkbenchError):
             await listening
-    # A regeneration run marks its own end (RunRecord.finish), as it may have been extended.
+    # A regeneration run is marked as done by RunRecord.finish, because it may have been extended.
     writer.update("runs", {"id": run.id, "state": "running"}, {"state": "done", "finished_at": time.time()})
     return 0
 
 
 def serve(session: Path, run_id: str) -> int:
-    """Execute one run of a session in this process; its end is recorded in the run and printed.
+    """Execute one run of a session in this process; its outcome is recorded in the run and printed.
 
-    Returns 0 if the run is done (trials may have failed), 130 if it was cancelled, else the error's exit code.
+    Return 0 if the run is done (trials may have failed), 130 if it was cancelled, and otherwise the error's exit code.
     """
     try:
-        # Again, as the run may have been moved or paused while this module was imported.
+        # Check again, because the run may have been moved or paused while this module was imported.
         require_turn(session, run_id)
         with SessionReader(session, surveyed=False) as reader:
             ordered = reader.run(run_id)
         if ordered is not None and is_imported(ordered):
-            # An optional part: it is imported when a run needs it.
+            # This part is optional, so it is imported only when a run needs it.
             code: int = importlib.import_module("workbench.interop.formats.importing").execute(session, run_id)
             return code
         with SessionWriter(session) as writer:
@@ -226,10 +229,10 @@ def serve(session: Path, run_id: str) -> int:
 
 
 def _acquired(writer: SessionWriter, run_id: str) -> tuple[Lease, bool]:
-    """Take the lease on a run, waiting for a holder that may exit with work left; return it, and whether it waited.
+    """Acquire the lease on a run, waiting for a holder that may exit with work left; return it, and whether it waited.
 
-    An engine that is about to exit, or that is failing, does not check the run for new asks again: without the wait,
-    nobody would do what was asked for in that moment. Raises RunHeld: another engine has processed everything asked for.
+    An engine that is failing or about to exit does not check the run for new asks again. Without the wait, asks added
+    at that moment would not be executed by any engine. Raises RunHeld if another engine has processed all asks.
     """
     pause = threading.Event()
     waited = False
@@ -246,7 +249,7 @@ def _acquired(writer: SessionWriter, run_id: str) -> tuple[Lease, bool]:
 
 
 def _is_left_over(reader: SessionReader, run_id: str) -> bool:
-    """Return whether the engine of a run may exit with work left: it is starting or ending, or has unprocessed asks."""
+    """Return whether a run's engine may exit with work left: it is starting or ending, or has unprocessed asks."""
     run = reader.run(run_id)
     if run is None or run.state == "cancelled":
         return False

@@ -1,9 +1,10 @@
 """Re-checks: originals and a random share of fast verdicts are tested again on the cold route.
 
-On every route a candidate shares a process with its reporter, and the hot route patches memory, so no rule proves that a fast
-verdict equals the cold one. Every run tests it and shows disagreements. The cold verdict counts.
+On every route, a candidate shares a process with its reporter, and the hot route patches memory, so no rule can prove
+that a fast verdict equals the cold one. Therefore every run tests this and shows disagreements. The cold verdict
+counts.
 
-The selection depends on the ids alone: it is the same after a kill, in a replay, and on any machine.
+The selection depends only on the ids, so it is the same after a kill, in a replay, and on any machine.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ class Recheck:
 
     why: str  # `original`, `random` or `suspicious`
     fast: Verdict
-    cold: Report  # Its verdict counts
+    cold: Report  # The report with the verdict that counts
 
     @property
     def agrees(self) -> bool:
         return self.fast is self.cold.verdict
 
     def to_json(self) -> str:
-        """Return the ``recheck`` column; it includes ``first`` only if the verdicts differ."""
+        """Return the value of the ``recheck`` column; ``first`` is included only if the verdicts differ."""
         values: dict[str, object] = {
             "why": self.why,
             "verdict": str(self.cold.verdict),
@@ -57,9 +58,9 @@ class Recheck:
 
 
 def write_verdict(writer: SessionWriter, candidate: str, report: Report, recheck: Recheck | None = None) -> None:
-    """Write a report with its failing tests, and move the former verdict to the history, in one transaction.
+    """Write a report with its failing tests, and move the earlier verdict to the history, in one transaction.
 
-    An overridden fast verdict goes to the history, too, as it was shown.
+    A fast verdict that is overridden is also moved to the history, because it was shown.
     """
     with writer.transaction() as connection:
         _keep_former(writer, candidate)
@@ -120,7 +121,7 @@ class _Due:
 
 @dataclass(eq=False)
 class RecheckRunner:
-    """The re-checks of one run."""
+    """The re-checks of a run."""
 
     _writer: SessionWriter
     _run: str
@@ -130,7 +131,7 @@ class RecheckRunner:
     _originals: dict[tuple[str, ...], asyncio.Task[Report]] = field(default_factory=dict, init=False)
 
     async def run(self, items: Mapping[str, TaskItem], goes_on: Callable[[], bool]) -> bool:
-        """Test due candidates until all are done or ``goes_on`` returns False; return whether all are done."""
+        """Test pending candidates until all are done or ``goes_on`` returns False; return whether all are done."""
         due, done, disagreeing = await asyncio.to_thread(self._due, items)
         total = done + len(due)
         if not total:
@@ -180,7 +181,8 @@ class RecheckRunner:
             content = splice(item.source, item.function, due.body)
         except SpliceError:
             return None
-        # A cold start imports everything, for which the limit of a fast verdict leaves no time; only timeouts keep it.
+        # A cold start imports everything, which takes longer than the limit of a fast verdict allows. Only a timeout is
+        # tested with that limit again.
         job = Job(
             id=row.id,
             tests=item.task.tests,

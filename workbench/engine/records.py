@@ -1,4 +1,4 @@
-"""Calls of models and steps of agents: written as they happen, read by a resume, a fork or a replay."""
+"""Model calls and agent steps, written as they happen and read by a resume, a fork or a replay."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workbench.session import SessionReader, SessionWriter
 from workbench.session.json_forms import picked
 from workbench.session.rows import AccessedFileRow, CallRow, RunRow, ScoreRow, StepRow, TrialRow
 
-JUDGE = "/judge"  # suffix that makes the scope of a trial's judge from the trial's own scope
+JUDGE = "/judge"  # suffix that turns the scope of a trial into that of its judge
 
 
 def _messages(writer: SessionWriter, messages: tuple[Message, ...]) -> str:
@@ -31,7 +31,7 @@ _ANSWER = (
     "answer_blob", "reasoning_blob", "answered_by", "finish_reason", "prompt_tokens", "completion_tokens", "cached_tokens",
     "cost_usd", "latency_s", "attempts", "response_schema_blob",
 )  # fmt: skip
-# Each try of a request has a row, including unanswered ones of an earlier process.
+# Each try of a request has a row, including unanswered tries of an earlier process.
 _BILLED = """
 SELECT sum(tried.prompt_tokens), sum(tried.completion_tokens), sum(tried.cost_usd) FROM calls AS last JOIN calls AS tried
 USING (scope, digest, nth, sample, model) WHERE last.id = ? AND scope = ?
@@ -40,7 +40,7 @@ USING (scope, digest, nth, sample, model) WHERE last.id = ? AND scope = ?
 
 @dataclass(eq=False)
 class SessionCallLog:
-    """The gateway's call log in a session file: recalls answers after a resume, and records every call with its tries."""
+    """The gateway's call log in a session: it recalls answers after a resume, and records calls with their tries."""
 
     _writer: SessionWriter
     _run: str
@@ -50,17 +50,17 @@ class SessionCallLog:
         return self._last.get(scope)
 
     def take_over(self, scope: str, call: int) -> None:
-        """Make a call of another work item the latest of this one, which inherits its answer."""
+        """Make a call of another work item the latest call of this one, so that this item inherits its answer."""
         self._last[scope] = call
 
     def billed(self, scope: str) -> dict[str, Any]:
-        """Return tokens and US dollars of the latest request of a work item, including all billed tries."""
+        """Return the tokens and US dollars of a work item's latest request, including all tries that were billed."""
         with self._writer.transaction() as connection:
             row = connection.execute(_BILLED, (self._last.get(scope), scope)).fetchone()
         return dict(zip(("prompt_tokens", "completion_tokens", "cost_usd"), row, strict=True))
 
     def recall(self, request: Request, nth: int) -> Answer | None:
-        """Return the recorded answer for the same work item and request."""
+        """Return the recorded answer to the same request for the same work item, or None."""
         if not request.scope:
             return None
         with self._writer.transaction() as connection:
@@ -76,9 +76,9 @@ class SessionCallLog:
             return _answer(reader, row[1:], "recorded")
 
     def record(self, call: CallRecord) -> None:
-        """Write one finished call durably before returning."""
+        """Write a finished call durably before returning."""
         request, answer, usage = call.request, call.answer, call.usage
-        # Only the embedded model applies the grammar.
+        # Only the embedded model uses the grammar.
         grammar = request.grammar if answer is None or answer.shaped else None
         shape = grammar or (json.dumps(request.json_schema) if request.json_schema else None)
         with self._writer.transaction():
@@ -108,7 +108,7 @@ class SessionCallLog:
 
 
 def _answer(reader: SessionReader, row: tuple[object, ...], source: str) -> Answer | None:
-    """Return a recorded answer; None if its text cannot be read, as if it had not been recorded."""
+    """Return a recorded answer, or None if its text cannot be read, as if it had not been recorded."""
     text, reasoning, by, finish, prompt, completion, cached, cost, latency, attempts, shape = row
     recorded_text = reader.kept(str(text), "a recorded answer")
     if recorded_text is None:
@@ -134,8 +134,8 @@ def recorded_answer(reader: SessionReader, call: CallRow) -> Answer | None:
 class SessionReplay:
     """Answers recorded in another session, looked up by request digest, sample index and occurrence.
 
-    Two doc systems may lead to one prompt, of which each was answered for itself: answers of runs that are ``alike`` go first, else the
-    oldest.
+    Two doc systems may lead to the same prompt, with separate answers for each. Answers from runs that are ``alike``
+    take precedence; otherwise the oldest answer is used.
     """
 
     def __init__(self, path: Path, alike: Callable[[RunRow], bool] | None = None) -> None:
@@ -143,7 +143,7 @@ class SessionReplay:
         self._first = [run.id for run in self._reader.runs() if alike(run)] if alike is not None else []
 
     def find(self, digest: str, sample: int, nth: int) -> Answer | None:
-        """Return the recorded answer unchanged, or None if that session has none."""
+        """Return the recorded answer unchanged, or None if the other session has none."""
         rows = self._reader.query(
             f"SELECT {', '.join(_ANSWER)} FROM calls WHERE digest = ? AND sample = ? AND nth = ? AND answer_blob IS NOT NULL "
             "ORDER BY run_id IN (SELECT value FROM json_each(?)) DESC, id LIMIT 1",
@@ -154,7 +154,7 @@ class SessionReplay:
 
 @dataclass(eq=False)
 class TrialLog:
-    """The agent context's step log in a session file: writes a step, its accessed files and the trial's sums together."""
+    """The agent's step log in a session file: it writes a step, the files accessed and the trial's totals together."""
 
     _writer: SessionWriter
     _calls: SessionCallLog
@@ -162,7 +162,7 @@ class TrialLog:
 
     def step(self, step: AgentStep) -> None:
         answer, observation = step.answer, step.observation
-        # The parent paid for the steps that a fork inherits.
+        # The steps that a fork inherits were paid for by the parent.
         paid = bool(step.request) and (answer is None or answer.source != INHERITED)
         billed = self._calls.billed(self._trial) if paid else {}
         settings = dict(step.request.sampling.to_json()) if step.request else {}
@@ -207,7 +207,10 @@ MESSAGE, OBSERVATION = "message", "observation"
 
 
 def inherited_by(reader: SessionReader, fork: TrialRow, on_inherited: Callable[[int], None]) -> Inherited:
-    """Return the steps that a fork inherits. Raises ForkDiverged: the parent is gone, or its answers cannot be read."""
+    """Return the steps that a fork inherits.
+
+    Raises ForkDiverged if the parent no longer exists or its answers cannot be read.
+    """
     given, observations = _up_to(reader, fork, fork.fork_step)
     edited_call = _call_of(reader, fork.parent, fork.fork_step) if fork.edited == MESSAGE else None
     return Inherited(fork.parent, fork.fork_step, given, observations, fork.edited, edited_call, on_inherited)
@@ -233,7 +236,7 @@ def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Inh
                     replace(one, answer=replace(one.answer, text=text)) if one.call == call else one for one in given
                 ]
     last_own = "SELECT max(call_id) FROM steps JOIN calls ON calls.id = call_id WHERE trial_id = ? AND number <= ? AND scope = trial_id"
-    own = reader.query(last_own, (trial.id, step))[0][0] or 0  # calls count from 1
+    own = reader.query(last_own, (trial.id, step))[0][0] or 0  # calls are counted from 1
     for row in reader.calls(trial.id) if own else ():
         if row.answer_blob is not None and row.id <= own:
             answer = recorded_answer(reader, row)
@@ -252,7 +255,10 @@ _REPLAY = "replay:"
 
 
 def recorded_documenter(docs: str) -> str:
-    """Return the model that wrote docs of this kind in a replayed session, "" for none; its token limit identifies the answers."""
+    """Return the model that wrote docs of this kind in a replayed session, or "" for none.
+
+    Its token limit is needed to find the recorded answers.
+    """
     name = parse_docs(docs)
     model = model_of(name)
     if not model.startswith(_REPLAY):
@@ -264,7 +270,7 @@ def recorded_documenter(docs: str) -> str:
 
 
 def has_docs_of(run: RunRow) -> Callable[[RunRow], bool] | None:
-    """Return a predicate for recorded runs with the docs of ``run``; None if ``run`` has no docs."""
+    """Return a predicate that selects recorded runs with the docs of ``run``, or None if ``run`` has no docs."""
     if run.kind != "regenerate":
         return None
     own = _docs(run)
@@ -283,13 +289,13 @@ def _docs(run: RunRow) -> DocsName:
     return parse_docs(RegenerationPlan.from_json(run.config).docs)
 
 
-_DEPTH = 8  # a replay of a replay of …
+_DEPTH = 8  # maximum depth of replays of replays
 
 
 def recorded_model(model: str) -> str:
-    """Return the model behind ``replay:SESSION``; other models unchanged.
+    """Return the model behind ``replay:SESSION``; other models are returned unchanged.
 
-    Requests depend on it: the embedded model gets grammars, reads less and is asked once.
+    Requests depend on this model: the embedded one gets grammars, reads less, and is asked only once.
     """
     for _ in range(_DEPTH):
         if not model.startswith(_REPLAY):

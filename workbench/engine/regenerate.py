@@ -1,4 +1,4 @@
-"""Execute a regeneration run, from the source to a verdict for every candidate; finished work is skipped."""
+"""Execute a regeneration run, from the source to a verdict on every candidate; finished work is skipped."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def names(plan: RegenerationPlan, ask: Ask) -> bool:
 
 @dataclass(eq=False)
 class RunRecord:
-    """One run in a session."""
+    """A regeneration run in a session."""
 
     _writer: SessionWriter
     _run: str
@@ -51,7 +51,7 @@ class RunRecord:
         return RegenerationPlan.from_json(row[0])
 
     def amend(self, **values: object) -> None:
-        """Change fields of the plan, keeping concurrent changes to other fields."""
+        """Change fields of the plan, preserving concurrent changes to other fields."""
         with self._writer.transaction():
             plan = self.plan()
             changed = replace(plan, **values)  # type: ignore[arg-type]
@@ -59,7 +59,7 @@ class RunRecord:
                 self._writer.set_run(self._run, config=as_text(changed))
 
     def mark_permanent_failure(self) -> None:
-        """Mark the failure as permanent, unless the run has candidates, which a resume can complete."""
+        """Mark the failure as permanent, unless the run has candidates that a resume can complete."""
         with self._writer.transaction() as connection:
             if not connection.execute("SELECT 1 FROM candidates WHERE run_id = ? LIMIT 1", (self._run,)).fetchone():
                 self.amend(lasting=True)
@@ -67,13 +67,14 @@ class RunRecord:
     def record_acceptances(self, refused: Mapping[Ask, str], items_by_ask: Collection[Ask]) -> RegenerationPlan:
         """Record for every ask whether its candidates exist now, and return the updated plan.
 
-        A refused ask is removed from the plan, unless it names a samples file (which may be corrected); if it was the
-        latest ask, the one before it takes its place. Later asks than those ``asked`` keep waiting.
+        A refused ask is removed from the plan, unless it names a samples file (which may be corrected). If it was the
+        latest ask, the previous one takes its place. Asks that were added later, and are therefore not in
+        ``items_by_ask``, remain pending.
         """
         with self._writer.transaction():
             plan = self.plan()
             if plan.rebuild:
-                # A rebuild was ordered meanwhile: asks are processed with its tasks.
+                # A rebuild was ordered in the meantime, so the asks will be processed with its tasks.
                 return plan
             news = tuple(Acceptance(ask, refused.get(ask, "")) for ask in items_by_ask)
             others = tuple(
@@ -91,7 +92,10 @@ class RunRecord:
             return self.plan()
 
     def finish(self, has_due: Callable[[], bool]) -> bool:
-        """Mark the run as done and return True, unless it was extended meanwhile; atomic, so that no ask is missed."""
+        """Mark the run as done and return True, unless it was extended in the meantime.
+
+        This is atomic, so that no ask is missed.
+        """
         with self._writer.transaction():
             plan = self.plan()
             if plan.waiting or plan.rebuild or has_due():
@@ -100,7 +104,7 @@ class RunRecord:
             return True
 
     def fetched(self, snapshot: Snapshot) -> None:
-        """Record the snapshot with its list of files, so that a resume uses the same."""
+        """Record the snapshot with its list of files, so that a resume uses the same snapshot."""
         with self._writer.transaction():
             self.amend(snapshot=snapshot.digest)
             files = [(entry.path, entry.size) for entry in snapshot.files]
@@ -111,7 +115,7 @@ class RunRecord:
             connection.execute("DELETE FROM dropped WHERE run_id = ?", (self._run,))
 
     def unused(self, tests: Sequence[Unused]) -> None:
-        """Replace the recorded unused tests of the suite."""
+        """Replace the recorded list of the suite's unused tests."""
         with self._writer.transaction() as connection:
             connection.execute("DELETE FROM unused_tests WHERE run_id = ?", (self._run,))
             for place, one in enumerate(tests):
@@ -126,7 +130,7 @@ class RunRecord:
 
 
 async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
-    """Do the remaining work of ``run``; raises what ends the whole run, including cancellation."""
+    """Do the remaining work of ``run``; raises any error that ends the whole run, including cancellation."""
     record = RunRecord(writer, run.id)
     plan = record.plan()
     stages = StageTable(writer, run.id)
@@ -134,7 +138,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
     opened = AsyncExitStack()
 
     async def with_tasks(backend: Backend, system: DocSystem, place: Place) -> bool:
-        """Build the tasks and process all asks; return False if a rebuild was ordered."""
+        """Build the tasks and process all asks; return False if a rebuild was ordered in the meantime."""
         plan = record.plan()
         rebuild = plan.rebuild
         record.forget_dropped()
@@ -173,7 +177,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
                 if not fine and not plan.waiting:
                     raise UsageError(" ".join(refused.values()))
                 counts = candidates.counts(works)
-                # New asks are found when all other work is done; re-checks come last.
+                # Check for new asks when all other work is done; re-checks come last.
                 if not works:
                     candidates.settle()
                     for control, (done, total) in counts.items():
@@ -193,20 +197,21 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
         # Connect first, so that an unreachable cluster is reported before minutes are spent on the repository.
         place = await opened.enter_async_context(sandbox_provider(plan.engine))
         backend = choose_backend(plan.sandbox or settings.sandbox or None, plan.import_folders)
-        # Early as well, so that an unusable doc system is reported before that.
+        # Create the doc system up front as well, so that an unusable one is reported before the slow work on the
+        # repository.
         system = await asyncio.to_thread(
             make_doc_system,
             plan.docs,
             asker=gateway,
             folders=plan.import_folders,
             program_seconds=settings.docs_time_limit,
-            # With the plain process the user has accepted that programs are not confined.
+            # By choosing the plain process, the user has accepted that programs are not confined.
             confined=backend.name != "process",
             sampled_as=await asyncio.to_thread(recorded_documenter, plan.docs),
         )
         record.amend(sandbox=backend.name, weaknesses=backend.guarantees().weaknesses)
         while not await with_tasks(backend, system, place):
-            pass  # a rebuild was ordered meanwhile
+            pass  # a rebuild was ordered in the meantime
         stages.update("rechecks", "done")
     except BaseException:
         stages.failed()
@@ -219,15 +224,15 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
 
 
 class Sandboxes(Protocol):
-    """Tests candidates, as many at once as there are ``workers``."""
+    """Tests candidates, as many concurrently as there are ``workers``."""
 
     @property
     def workers(self) -> Collection[object]:
-        """One entry per concurrent candidate."""
+        """The workers, one for each candidate that can be tested concurrently."""
         ...
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate."""
+        """Test a candidate."""
         ...
 
 
@@ -237,7 +242,7 @@ Place = Callable[[Prepared, Backend, Limits, StageProgress], AbstractAsyncContex
 
 @asynccontextmanager
 async def sandbox_provider(engine: str) -> AsyncIterator[Place]:
-    """Open the engine of a plan: "" is this machine, ``dask://HOST:PORT`` a cluster. Raises WorkbenchError."""
+    """Open the engine of a plan: "" for this machine, ``dask://HOST:PORT`` for a cluster. Raises WorkbenchError."""
     if not engine:
         yield _here
         return

@@ -1,4 +1,7 @@
-"""The stages of a regeneration run for the live view: state changes are written at once, progress at intervals."""
+"""The stages of a regeneration run for the live view.
+
+State changes are written at once, progress at intervals.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Protocol
 
 from workbench.session import SessionWriter
 
-#: Names and order of the stages.
+#: The names of the stages, in order.
 STAGES = ("fetch", "environment", "suite", "trace", "filter", "documentation", "controls", "candidates", "rechecks")
 
 _EVERY_SECONDS = 0.2
@@ -24,7 +27,7 @@ class StageProgress(Protocol):
 
 
 class StageTable:
-    """Stages in the ``stages`` table of a session."""
+    """The stages in the ``stages`` table of a session."""
 
     def __init__(self, writer: SessionWriter, run: str) -> None:
         self._writer = writer
@@ -33,7 +36,7 @@ class StageTable:
         self._written: dict[str, float] = {}
         self._ended: dict[str, str] = {}
         with writer.transaction() as connection:
-            # The counts of an earlier execution stay until this one reaches the stage, as it may end before.
+            # The counts of an earlier execution stay until this one reaches the stage, because it may end before that.
             earlier = {
                 name: {"state": state, "done": done, "total": total, "note": note, "at": at}
                 for name, state, done, total, note, at in connection.execute(
@@ -65,7 +68,7 @@ class StageTable:
             self._writer.update("stages", {"run_id": self._run, "name": name}, {**known, "at": time.time()})
 
     def failed(self) -> None:
-        """Mark active stages as failed, because the run has ended; stages not reached keep their earlier state."""
+        """Mark active stages as failed because the run has ended; stages not reached keep their earlier state."""
         for name, known in self._known.items():
             if known["state"] == "running":
                 self.update(name, "failed")

@@ -1,4 +1,7 @@
-"""Build the tasks of a source: fetch, environment, suite, trace, stub filter; earlier results come from the cache."""
+"""Build the tasks of a source: fetch, environment, suite, trace, and stub filter.
+
+Earlier results are reused from the cache.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,12 @@ from workbench.repository import Snapshot
 from workbench.sandbox import Backend
 
 Built = TypeVar("Built", TaskSet, Suite)
-#: Quarantined tests that the live view names at most.
+#: The maximum number of quarantined tests that the live view names.
 _NAMED_TESTS = 500
 
 
 class NoTasks(WorkbenchError):
-    """The repository has no task; the message counts dropped functions by stage."""
+    """The repository has no tasks; the message counts dropped functions by stage."""
 
     permanent = True
 
@@ -45,7 +48,7 @@ class NoTasks(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A repository ready for regeneration."""
+    """A repository that is ready for regeneration."""
 
     case: TestCase
     snapshot: Snapshot
@@ -72,10 +75,11 @@ async def prepare(
     workers: int = 0,
     rules: Rules | None = None,
 ) -> Prepared:
-    """Fetch a repository, make its environment and build its tasks.
+    """Fetch a repository, set up its environment and build its tasks.
 
-    ``pinned`` is the content that an earlier part of the run worked on; it is used again if it is there still.
-    ``on_dropped`` is called for every function that becomes no task, ``on_unused`` once with the tests that no verdict rests on.
+    ``pinned`` is the content that an earlier part of the run worked on; it is used again if it still exists.
+    ``on_dropped`` is called for every function that yields no task, and ``on_unused`` once with the tests that no
+    verdict uses.
     """
     began = time.monotonic()
     progress.update("fetch", note=source)
@@ -102,7 +106,7 @@ async def prepare(
         for dropped in built.dropped:
             on_dropped(dropped)
     else:
-        # The time of a continued build is not that of a whole one.
+        # The duration of a continued build is not that of a complete one.
         whole = not await asyncio.to_thread(cache.is_begun)
 
         def on_progress(step: BuildProgress) -> None:
@@ -157,7 +161,7 @@ class Unused(NamedTuple):
 
 
 def unused_tests(built: TaskSet) -> tuple[Unused, ...]:
-    """Return unused tests, unstable ones first, limited to a readable number."""
+    """Return the unused tests, unstable ones first, limited to a readable number."""
     kinds: dict[str, Mapping[str, str]] = {
         "unstable": {test: ", ".join(outcomes) for test, outcomes in built.unstable.items()},
         "hanging or fatal": built.taken_out,
@@ -174,7 +178,7 @@ def unused_tests(built: TaskSet) -> tuple[Unused, ...]:
 
 
 def dropped_by_stage(built: TaskSet) -> dict[str, int]:
-    """Return how many functions each stage dropped."""
+    """Return the number of functions that each stage dropped."""
     return dict(Counter(entry.stage for entry in built.dropped))
 
 
@@ -208,7 +212,10 @@ TASKS_FORMAT = 3
 
 
 class TaskCache:
-    """The cached results of one repository, environment and sandbox; write errors cost time later, but no run."""
+    """The cached results for one repository, environment and sandbox.
+
+    A write error costs time later, but does not fail the run.
+    """
 
     def __init__(self, snapshot: Snapshot, environment: Environment, backend: str, rules: Rules | None = None) -> None:
         workspace = environment.workspace
@@ -245,7 +252,7 @@ class TaskCache:
         return _read(Suite, self._suite)
 
     def keep_suite(self, suite: Suite) -> None:
-        """Store the suite's runs, and delete decisions that were based on earlier ones."""
+        """Store the suite's runs, and delete decisions that were based on earlier runs."""
         with contextlib.suppress(OSError):
             self._part.unlink(missing_ok=True)
         _write(self._suite, suite)

@@ -1,4 +1,7 @@
-"""The tasks of a run: documented by the doc system, written into the session, and held for requests and tests."""
+"""The tasks of a run.
+
+The doc system documents them, they are written to the session, and they are available for requests and tests.
+"""
 
 from __future__ import annotations
 
@@ -36,24 +39,24 @@ from workbench.session.json_forms import picked
 from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import TaskRow
 
-#: Reasons why a task is excluded after a rebuild or with other documentation.
+#: Reasons for excluding a task after a rebuild or with different documentation.
 OTHER_BASIS = "Built again since: it rests on other tests or other documentation now, which is a task of its own."
 NO_TASK_NOW = "Built again since: this function is no task any more."
 _LARGEST_TEST_FILE = 1_000_000  # bytes; larger ones are not stored
-_AT_ONCE = 16  # concurrent requests of doc systems; the gateway has its own limit
+_AT_ONCE = 16  # concurrent requests by doc systems; the gateway has its own limit
 
 
 @dataclass(frozen=True, slots=True)
 class TaskItem:
-    """A task as the engine works on it."""
+    """A task in the form that the engine works on."""
 
     id: str
     task: Task
     function: Function  # The function in the pristine file
     source: bytes  # The pristine file
-    docstring: str | None  # None if the doc system wrote none
-    shown: bytes  # The file shown in prompts: the documented one unless the scope is `target`
-    shown_function: Function  # The function in that file
+    docstring: str | None  # None if the doc system did not write one
+    shown: bytes  # The file shown in prompts: the documented one, unless the scope is `target`
+    shown_function: Function  # The same function in that file
 
 
 def identity(
@@ -61,7 +64,7 @@ def identity(
 ) -> str:
     """Return a task's id; it includes the doc system, so that two systems with equal text never share a row.
 
-    ``docs`` is the docstring of the function if the scope is ``target``, else the documented file.
+    ``docs`` is the docstring of the function if the scope is ``target``, or else the documented file.
     """
     name = (task.path, task.qualified_name, task.occurrence)
     content = docs.digest if isinstance(docs, Docstring) else f"{docs.scope}:{hashlib.sha256(docs.source).hexdigest()}"
@@ -71,7 +74,7 @@ def identity(
 
 @dataclass(eq=False)
 class TaskStore:
-    """The tasks of one run."""
+    """The tasks of a run."""
 
     _writer: SessionWriter
     _run: str
@@ -91,7 +94,10 @@ class TaskStore:
     async def document(
         self, tasks: Sequence[Task], asks: Sequence[Ask], progress: StageProgress
     ) -> dict[Ask, list[TaskItem]]:
-        """Document and write the tasks of all asks, and return them by ask; failed ones are left to a resume."""
+        """Document and write the tasks of all asks, and return them by ask.
+
+        Tasks that fail are left to a resume.
+        """
         new = [task for task in self._selected(tasks, asks) if task.id not in self._documented]
         if new:
             await self._write_docstrings(new, progress)
@@ -112,7 +118,10 @@ class TaskStore:
         return identity(self._snapshot.digest, task, self._system.name, docs, self._sandbox, self._selection)
 
     def _replace_former(self, built: Collection[str]) -> None:
-        """Exclude rows of functions that are other tasks now, or none; a row that is current again counts again."""
+        """Exclude the rows of functions that now have a different task or none.
+
+        A row that is current again counts again.
+        """
         now = {item.task.id: item.id for item in self._documented.values() if item is not None}
         with self._writer.transaction() as connection:
             rows = connection.execute(
@@ -152,7 +161,7 @@ class TaskStore:
         kept = await asyncio.to_thread(self._stored_docstrings)
         kept_files = await asyncio.to_thread(self._stored_files)
         rows = {row_id(row) for row in await asyncio.to_thread(self._rows_of_system)} if kept_files else set()
-        # A task of it without a row failed or was not requested before: document the missing parts.
+        # A task of the file that has no row failed or was not requested before, so document the missing parts.
         complete = kept_files.keys() - {task.path for task, _, _ in found if task.id not in rows}
         if not self._prepared and any(task.id not in kept and task.path not in complete for task, _, _ in found):
             await self._prepare(progress)
@@ -171,7 +180,7 @@ class TaskStore:
                 else:
                     work = document_file(self._system, task.path, source, room, kept_file or b"", self._scope)
                     files[task.path] = asyncio.ensure_future(work)
-            # Shared by all tasks of the file: the cancellation of one must not cancel it for the others.
+            # This is shared by all tasks of the file: cancelling one of them must not cancel it for the others.
             return await asyncio.shield(files[task.path])
 
         async def documented(task: Task, function: Function, source: bytes) -> TaskItem:
@@ -213,12 +222,12 @@ class TaskStore:
         progress.update("documentation", "done", done=done, total=done, note=note)
 
     def _summary(self, former: str) -> str:
-        """Return the doc system's summary; if nothing was requested, that of the earlier execution."""
+        """Return the doc system's summary, or that of the earlier execution if nothing was requested."""
         summary = getattr(self._system, "summary", None)
         return (summary or former if summary is not None and not self._prepared else summary) or self._system.name
 
     def _stored_docstrings(self) -> dict[str, Docstring]:
-        """Return the stored docstrings of a doc system with a model, so that a resume does not pay twice."""
+        """Return the stored docstrings of a doc system that uses a model, so that a resume need not pay again."""
         if not self._system.needs_model or self._scope != "target":
             return {}
         rows = self._rows_of_system()
@@ -283,14 +292,14 @@ class TaskStore:
             )
             row = connection.execute("SELECT run_id FROM tasks WHERE id = ?", (item.id,)).fetchone()
             if row[0] != self._run:
-                # Its verdicts belong to that run; this run would have no task and count as a success.
+                # Its verdicts belong to that run; this run would have no task and yet count as a success.
                 raise WorkbenchError(
                     f"The session has the same task {task.id} already, in run {row[0]}, under another source; "
                     "name that source, or give --session another file."
                 )
 
     def _test_files(self, tests: Sequence[str]) -> str | None:
-        """Store the files of tests, so that failures can be read later; return the digest of their index."""
+        """Store the test files, so that failures can be read later; return the digest of their index."""
         kept = {}
         for path in sorted({test.partition("::")[0] for test in tests}):
             if path not in self._test_file_blobs:
@@ -337,7 +346,7 @@ class TaskStore:
 
 
 def decide_task(writer: SessionWriter, task: str) -> bool:
-    """Set the state of a task by the verdicts of its controls; return whether it is excluded."""
+    """Set the state of a task according to the verdicts on its controls; return whether it is excluded."""
     held: dict[str, bool] = {}
     reasons = []
     with writer.transaction() as connection:

@@ -1,1 +1,1 @@
-"""What a person asks the engine for."""
+"""Orders: work that a user requests from the engine."""

@@ -16,15 +16,16 @@ from workbench.session.pending_work import is_check
 from workbench.session.rows import CheckRow
 
 Key = tuple[str, int, float, int]
-"""Key of a check: trial, whether blocks are run, seconds per step, version of the rules."""
+"""The key of a check: trial, whether blocks are run, seconds per step, and version of the rules."""
 STEP_SECONDS = 10.0
 
 
 @dataclass(eq=False)
 class CheckOrder(WorkOrder):
-    """Check the READMEs of the trials ``items`` (id, prefix of an id, or case; empty selects all); ``block`` reruns one block.
+    """Check the READMEs of the trials in ``items`` (id, prefix of an id, or case; empty selects all).
 
-    Without ``execute`` only names are looked up. A README that was checked the same way is skipped unless ``anew``.
+    ``block`` reruns a single block. Without ``execute``, only names are looked up. A README that was already checked
+    with the same settings is skipped unless ``anew`` is set.
     """
 
     items: Sequence[str] = ()
@@ -32,7 +33,7 @@ class CheckOrder(WorkOrder):
     seconds: float = STEP_SECONDS
     block: int = -1
     anew: bool = False
-    # The selected trials, set by `write`; there is no run if all of them are checked already
+    # The selected trials, set by `write`; no run is created if all of them are already checked
     selected: tuple[str, ...] = field(default=(), init=False)
 
     @property

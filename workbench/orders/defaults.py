@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from workbench.base.settings import Settings
 
 SAMPLES = 3
-"""Candidates per task."""
+"""The number of candidates per task."""
 
 
 def agent_model(settings: Settings) -> str:
@@ -22,7 +22,7 @@ def agent_model(settings: Settings) -> str:
 
 
 def judge(settings: Settings) -> str:
-    """Return the default judge: the setting, a hosted model if one is available, else the offline judge."""
+    """Return the default judge: the setting, a hosted model if one is available, or else the offline judge."""
     from workbench.models.defaults import default_model
 
     hosted = settings.judge or default_model("judge", base_url=settings.base_url)
@@ -36,7 +36,7 @@ def evaluator(settings: Settings) -> str:
 
 
 def check_model(model: str, role: str) -> None:
-    """Raise UsageError, before anything is fetched or written, if this machine's settings cannot reach a model."""
+    """Raise UsageError, before anything is fetched or written, if a model cannot be reached from this machine."""
     from workbench.models import names
 
     settings = load()

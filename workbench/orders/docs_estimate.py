@@ -1,9 +1,10 @@
 """Estimate the requests that doc systems make before any candidate is written.
 
-What a doc system asks is known by what it asked before, else by a rule: ``llm`` asks once for each function, class and module
-of a file with tasks (``scope target``: once for each task); RepoAgent once for each function and class, tests included
-(measured: 91 requests for the 90 functions and the class of word_counter, 203 for the 181 and 22 of schema 0.7.7). OSA and
-commands have no rule; what they asked for a definition elsewhere counts. Cheap to import.
+The number of requests is taken from earlier runs of the doc system, or else from a rule. ``llm`` makes one request for
+each function, class and module of a file with tasks (with ``scope target``: one for each task). RepoAgent makes one for
+each function and class, including those in tests (measured: 91 requests for the 90 functions and the class of
+word_counter, 203 for the 181 functions and 22 classes of schema 0.7.7). There is no rule for OSA and commands; their
+requests per definition on other repositories are used instead. Cheap to import.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def documentation(measured: MeasuredRates, orders: Iterable[tuple[RegenerationPlan, bool]]) -> Documentation:
-    """Estimate documentation for resolved plans, each paired with whether the session already has it."""
+    """Estimate the documentation for resolved plans, each paired with whether the session already contains it."""
     rates = [*measured.documenting, *cached_doc_rates()]
     found: dict[tuple[str, str], tuple[float | None, bool]] = {}
     for plan, documented in orders:
@@ -44,7 +45,7 @@ def documentation(measured: MeasuredRates, orders: Iterable[tuple[RegenerationPl
 
 
 def model_of(name: DocsName) -> str:
-    """Return the model of a doc system, "" if it uses none."""
+    """Return the model of a doc system, or "" if it uses none."""
     if name.kind == "llm":
         return name.rest
     return program_of(name).adapter(name.rest, name.version).model if name.kind in names(KIND, own=True) else ""
@@ -58,7 +59,7 @@ def cached_doc_rates() -> list[DocsRate]:
             continue
         count, tokens = record.counts["requests"], record.counts["prompt_tokens"] + record.counts["completion_tokens"]
         definitions = sum(int(record.counts[kind]) for kind in ("function", "class", "module"))
-        # The counts leave out the dollars of replayed answers, so they give no price.
+        # The counts exclude the cost of replayed answers, so no price can be derived from them.
         of_a_request = (tokens / count, record.counts["seconds"] / count, None)
         found.append(DocsRate(record.program, record.source, count, *of_a_request, True, definitions))
     return found
@@ -67,7 +68,7 @@ def cached_doc_rates() -> list[DocsRate]:
 def _of_a_request(
     measured: MeasuredRates, rates: Sequence[DocsRate], docs: str
 ) -> tuple[float | None, float | None, float | None]:
-    """Return tokens, seconds and dollars of one request."""
+    """Return the tokens, seconds and dollars of one request; each is None if unknown."""
     model, kind = model_of(parse_docs(docs)), docs.partition(":")[0]
     own = [one for one in rates if one.docs == docs]
     alike = own or [one for one in rates if one.docs.partition(":")[0] == kind]
@@ -89,7 +90,7 @@ def _requests(
     own = [one.requests for one in whole if one.source == plan.source]
     if name.kind != "llm" and snapshot is not None and docstrings_file(name, snapshot).is_file():
         return 0.0, False
-    # With a selection of tasks, llm documents only their files.
+    # If only some tasks are selected, llm documents only the files that contain them.
     if own and name.kind != "llm":
         return median(own), False
     if snapshot is None:

@@ -1,6 +1,6 @@
-"""Estimate requests, time and cost of work from the medians of earlier work of the same kind.
+"""Estimate the requests, time and cost of work from the medians of earlier work of the same kind.
 
-Pure functions over :mod:`workbench.orders.measured`. Without measurements a figure is None, never a guess.
+The functions are pure and use :mod:`workbench.orders.measured`. A figure without measurements is None, never a guess.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ NOTHING_KNOWN = "no earlier run to estimate from"
 
 @dataclass(frozen=True, slots=True)
 class Documentation:
-    """The requests of doc systems before any candidate is written; sums of the known parts."""
+    """The requests that doc systems make before any candidate is written; each figure is the sum of its known parts."""
 
-    requests: float = 0.0  # By rule, or as many as in earlier runs
-    tokens: float | None = 0.0  # Prompt and completion; None if never measured
+    requests: float = 0.0  # From a rule, or the number in earlier runs
+    tokens: float | None = 0.0  # Prompt and completion tokens; None if never measured
     seconds: float | None = 0.0  # None if never measured
     dollars: float | None = 0.0  # None if the price is unknown
-    unknown: tuple[str, ...] = ()  # "DOCS about SOURCE" for which the number of requests is unknown
-    up_to: bool = False  # Whether the requests are an upper bound
+    unknown: tuple[str, ...] = ()  # "DOCS about SOURCE" for each documentation with an unknown number of requests
+    up_to: bool = False  # Whether the number of requests is an upper bound
 
     def sentence(self) -> str:
-        """Return ``docs before that: about 91 requests, 80,000 tokens, 3 minutes, $0; …``, "" if there are none."""
+        """Return ``docs before that: about 91 requests, 80,000 tokens, 3 minutes, $0; …``, or "" if there are none."""
         if not self.requests and not self.unknown:
             return ""
         missing = _listed(self.unknown)
@@ -52,19 +52,19 @@ class Documentation:
 
 @dataclass(frozen=True, slots=True)
 class WorkEstimate:
-    """The estimated cost of work; a figure is None if nothing like it was measured."""
+    """The estimated cost of work; a figure is None if no comparable work was measured."""
 
     count: int | None  # None if unknown
     noun: str  # `trial`, `candidate`, …
     requests: float | None = None
-    seconds: float | None = None  # Wall time until the last item is done
+    seconds: float | None = None  # Wall time until the last item is finished
     dollars: float | None = None
     basis: str = ""  # "12 earlier trials"; "" without measurements
-    # Seconds, included above, for building tasks first: 0 if they are built. None if unknown; then the seconds above
-    # exclude it
+    # Seconds for building the tasks first, included in `seconds` above: 0 if they are already built. If None (unknown),
+    # `seconds` does not include it
     building: float | None = 0.0
     up_to: bool = False  # Whether all figures are upper bounds
-    # Columns of a study without measured time; the seconds are those of the others
+    # Columns of a study with no measured time; `seconds` covers only the other columns
     without: tuple[str, ...] = ()
     documentation: Documentation | None = None  # None if no doc system is involved
     left_out: tuple[str, ...] = ()  # Columns of a study that cannot run on this machine; excluded from all figures
@@ -97,7 +97,7 @@ class WorkEstimate:
         return text + (f", without {_listed(self.without)}: {NOTHING_KNOWN}" if self.without else "")
 
     def beside(self, asked: int) -> str:
-        """Return :meth:`sentence` for ``asked`` items, and how many of them the session already has."""
+        """Return :meth:`sentence` for ``asked`` items, with the number of them that the session already contains."""
         if self.count is None or self.count >= asked:
             return self.sentence()
         whole = plural(asked, self.noun)
@@ -111,7 +111,7 @@ class WorkEstimate:
         return f" ({duration(self.building)} of it for building the tasks)" if self.building else ""
 
     def beyond(self, most_dollars: float, most_minutes: float) -> str:
-        """Return which limit the estimate exceeds, "" for neither; a limit of 0 is disabled."""
+        """Return which limit the estimate exceeds, or "" if it exceeds neither; 0 means no limit."""
         docs = self.documentation or Documentation()
         cost = _known_sum(self.dollars, docs.dollars)
         seconds = _known_sum(self.seconds, docs.seconds)
@@ -134,8 +134,9 @@ def estimate_trials(
 ) -> WorkEstimate:
     """Estimate trials: ``cases`` × ``repeats`` of one agent with one model, scored by ``judges``.
 
-    A case uses the median of its own trials by this agent and model, else that of their trials on other cases, else the
-    model's time per request. The embedded model runs one trial at a time, others up to ``at_once``.
+    The estimate for a case is the median of its own trials by this agent and model, or else of their trials on other
+    cases, or else is based on the model's time per request. The embedded model runs one trial at a time, other models
+    up to ``at_once``.
     """
     count = len(cases) * repeats
     side_by_side = 1 if is_free(model) else max(1, min(at_once, count))
@@ -172,7 +173,7 @@ def estimate_trials(
 
 
 def seconds_of_request(measured: MeasuredRates, model: str) -> tuple[float, str] | None:
-    """Return the median seconds of a request to a model, for any purpose, and its basis; None without measurements."""
+    """Return the median seconds per request to a model, for any purpose, and its basis; None without measurements."""
     docs = [rate.seconds for rate in measured.documenting if model and rate.docs.endswith(f":{model}") and rate.seconds]
     trials = [rate.seconds / rate.requests for rate in measured.trials if rate.model == model and rate.requests]
     bodies = [rate.seconds / rate.requests for rate in measured.candidates if rate.model == model and rate.requests]
@@ -185,9 +186,10 @@ def seconds_of_request(measured: MeasuredRates, model: str) -> tuple[float, str]
 def estimate_fork(
     measured: MeasuredRates, model: str, steps: Sequence[tuple[float, float | None]], *, same: bool
 ) -> WorkEstimate:
-    """Estimate a fork that takes as many steps as its parent did.
+    """Estimate a fork that takes as many steps as the rest of its parent.
 
-    ``steps`` are seconds and US dollars of the steps that are not inherited; they apply directly if the model is the ``same``.
+    ``steps`` are the seconds and US dollars of the parent's steps that are not inherited; they are used directly if the
+    model is the ``same``.
     """
     count = len(steps)
     alike = [rate for rate in measured.trials if rate.model == model and rate.requests]
@@ -203,9 +205,10 @@ def estimate_fork(
 def estimate_candidates(
     measured: MeasuredRates, source: str, evaluator: str, *, candidates: int | None
 ) -> WorkEstimate:
-    """Estimate candidates written by ``evaluator`` for tasks of ``source``, and their tests.
+    """Estimate candidates written by ``evaluator`` for tasks of ``source``, including their tests.
 
-    Based on the evaluator's runs on this source, else on others. ``candidates`` is None if the number of tasks is unknown.
+    The estimate is based on the evaluator's runs on this source, or else on other sources. ``candidates`` is None if
+    the number of tasks is unknown.
     """
     alike = [rate for rate in measured.candidates if rate.model == evaluator]
     alike = [rate for rate in alike if rate.case == source] or alike
@@ -217,12 +220,12 @@ def estimate_candidates(
     near = seconds_of_request(measured, evaluator)
     if candidates is None or near is None:
         return _estimate(candidates, "candidate", evaluator, requests)
-    # The time of their tests is unknown, and small compared to a request.
+    # The time for their tests is unknown, but small compared to that of a request.
     return _estimate(candidates, "candidate", evaluator, requests, near[0] * candidates, None, near[1])
 
 
 def estimate_scores(measured: MeasuredRates, count: int, judges: Sequence[str]) -> WorkEstimate:
-    """Estimate scoring ``count`` trials by each judge in turn; judges without a model take negligible time."""
+    """Estimate scoring ``count`` trials by each judge in turn; judges that use no model take negligible time."""
     asking = [judge for judge in judges if not judge.startswith(("offline", "replay:"))]
     found = [[rate for rate in measured.judging if rate.model == judge] for judge in asking]
     each = [_median(rates) if rates else None for rates in found]
@@ -240,13 +243,13 @@ def estimate_scores(measured: MeasuredRates, count: int, judges: Sequence[str]) 
 
 
 def estimate_alike(count: int, noun: str, took: Sequence[float], earlier: str) -> WorkEstimate:
-    """Estimate sequential work without a model; ``took`` are the seconds of ``earlier`` items."""
+    """Estimate sequential work without a model; ``took`` has the seconds of the items that ``earlier`` describes."""
     basis = _basis(len(took), earlier) if took else ""
     return WorkEstimate(count, noun, 0.0, median(took) * count if took else None, 0.0, basis)
 
 
 def added(estimates: Iterable[WorkEstimate]) -> WorkEstimate:
-    """Add estimates of sequential work; a figure that is None in one of them is None in the sum."""
+    """Add estimates of work done one after another; a figure that is None in any of them is None in the sum."""
     every = list(estimates)
     if len(every) == 1:
         return every[0]
@@ -280,7 +283,7 @@ def dollars(usd: float) -> str:
 
 
 def is_free(model: str) -> bool:
-    """Return whether a model costs nothing: the embedded model, a replay, a control, a samples file."""
+    """Return whether a model costs nothing: the embedded model, a replay, a control, or a samples file."""
     return model in CONTROLS or model.startswith(("replay:", "samples:", "local/")) or model == "local"
 
 
@@ -334,7 +337,7 @@ def _basis(count: int, noun: str) -> str:
 
 
 def _rounded(count: float) -> str:
-    """Format a number of requests, from 100 on with two significant digits."""
+    """Format a number of requests, with two significant digits from 100 up."""
     if count < 100:
         return f"{math.ceil(count - 1e-9):,}"
     digits = 10 ** (len(str(round(count))) - 2)
@@ -345,7 +348,10 @@ def _rounded(count: float) -> str:
 
 
 def task_count(measured: MeasuredRates, source: str, limit: int = 0) -> int | None:
-    """Return the number of tasks of a source, at most ``limit`` (0 = no limit); None if neither a session nor the cache has them."""
+    """Return the number of tasks of a source, at most ``limit`` (0 means no limit).
+
+    None if neither a session nor the cache contains the tasks.
+    """
     for name in (source, _as_path(source)):
         built = tasks_in_cache(measured.builds.get(name))
         known = measured.tasks.get(name, len(built) if built is not None else None)
@@ -359,7 +365,7 @@ def _as_path(source: str) -> str:
 
 
 def new_candidates(measured: MeasuredRates, source: str, ask: Ask) -> int | None:
-    """Return how many candidates an ask adds; None if the tasks were never built or are selected by patterns."""
+    """Return how many candidates an ask adds, or None if the tasks were never built or are selected by patterns."""
     if ask.tasks:
         return len(ask.tasks) * ask.samples if not set("*?[") & set("".join(ask.tasks)) else None
     tasks = task_count(measured, source, ask.limit)
@@ -370,9 +376,9 @@ def new_candidates(measured: MeasuredRates, source: str, ask: Ask) -> int | None
 
 
 def estimate_ask(measured: MeasuredRates, source: str, ask: Ask, *, rebuild: bool = False) -> WorkEstimate:
-    """Estimate an ask: build missing tasks, then write and test its candidates.
+    """Estimate an ask: building missing tasks, then writing and testing its candidates.
 
-    Before tasks are built, the number of functions is their upper bound.
+    Until the tasks are built, the number of functions is an upper bound on their number.
     """
     count = new_candidates(measured, source, ask)
     most = most_tasks(source, ask.limit) if count is None and ask.samples and not ask.tasks else None
@@ -383,7 +389,7 @@ def estimate_ask(measured: MeasuredRates, source: str, ask: Ask, *, rebuild: boo
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """Candidates of one source and evaluator in a rerun: how many are asked for, how many only tested."""
+    """The candidates of one source and evaluator in a rerun: how many to request anew, and how many only to test."""
 
     source: str
     evaluator: str
@@ -396,7 +402,7 @@ def estimate_rerun(measured: MeasuredRates, again: Sequence[Again]) -> WorkEstim
     estimate = added(
         estimate_candidates(measured, one.source, one.evaluator, candidates=one.asked)
         if one.asked or not one.tested
-        # Only their tests run.
+        # Only the tests of these candidates run.
         else estimate_alike(one.tested, "candidate", measured.tested(one.source), "run")
         for one in again
     )
@@ -408,7 +414,10 @@ def estimate_rerun(measured: MeasuredRates, again: Sequence[Again]) -> WorkEstim
 def with_build_time(
     estimate: WorkEstimate, measured: MeasuredRates, source: str, *, rebuild: bool = False
 ) -> WorkEstimate:
-    """Add the time for building the tasks of a source: that of its last build, else the median of others; 0 if they are cached."""
+    """Add the time for building the tasks of a source, which is 0 if they are cached.
+
+    It is the time of the source's last build, or else the median of the builds of other sources.
+    """
     known = measured.builds.get(source) or measured.builds.get(_as_path(source))
     if known is not None and known.tasks is not None and not rebuild:
         return estimate

@@ -22,14 +22,14 @@ from workbench.session.rows import StepRow, TrialRow
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The part of the last inherited step that is replaced (``observation``, ``message``, or "") and its new text."""
+    """The new text of a part of the last inherited step (``observation`` or ``message``); "" if nothing is replaced."""
 
     what: str = ""
     text: str = ""
 
 
 def editable(step: StepRow) -> tuple[str, ...]:
-    """Return the editable parts of a step: the observation of a tool, then the message of the model."""
+    """Return the editable parts of a step: the tool's observation, then the model's message."""
     found = []
     if step.observation_blob is not None:
         found.append("observation")
@@ -40,9 +40,9 @@ def editable(step: StepRow) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class ForkOrder(WorkOrder):
-    """Continue a trial from a step, with the same agent, case, limits and judge, and with the same model unless one is named.
+    """Continue a trial from a step, with the same agent, case, limits and judge.
 
-    ``step`` is the last inherited step, counted from 1.
+    The model is the same too, unless another one is named. ``step`` is the last inherited step, counting from 1.
     """
 
     parent: str
@@ -75,7 +75,7 @@ class ForkOrder(WorkOrder):
         return estimate_fork(measured, model, left, same=model == self._row.model)
 
     def write(self) -> None:
-        """Raises UsageError if the step cannot be edited this way, or the edit changes nothing."""
+        """Write the order. Raises UsageError if the step cannot be edited this way or the edit changes nothing."""
         edit, step = self.edit, self.step
         self.resolve()
         parent = self._row

@@ -27,29 +27,29 @@ from workbench.session.rows import RunRow
 
 KIND = "importer"
 LARGEST_FILE = 1_000_000_000
-"""Bytes; files of lines and archives are read in pieces."""
+"""The largest size of a file in bytes; line-based files and archives are read in pieces."""
 
 
 class Importer(Protocol):
     """Reads the files of one format."""
 
-    name: str  # Its dotted path, given to it
-    # How the names of its files end, in small letters: `(".log",)`; what is looked at in a folder
+    name: str  # The dotted path of this importer, set by the caller
+    # The file name endings of its format in lower case, such as `(".log",)`; they select files in a folder
     endings: tuple[str, ...]
 
     def read(self, path: Path) -> Iterator[object]:
-        """Yield each ``Trajectory``, ``ForeignTask`` or ``ForeignCandidate`` (:mod:`workbench.interop.formats`) in a file.
+        """Yield each ``Trajectory``, ``ForeignTask`` or ``ForeignCandidate`` in a file.
 
-        What a file does not say is left empty. An exception is reported with the file's name; what was yielded before
-        stays.
+        These types are defined in :mod:`workbench.interop.formats`. Leave fields empty that the file has no value for.
+        An exception is reported with the name of the file; the items yielded before it are still imported.
         """
 
 
 @dataclass(eq=False)
 class ImportOrder(WorkOrder):
-    """Import files as one run of a session; files that the session already has are skipped.
+    """Import files as one run of a session, skipping files that the session already contains.
 
-    An unfinished import of the same files is continued in its run.
+    An unfinished import of the same files is continued in its original run.
     """
 
     asked: ImportPlan
@@ -94,7 +94,7 @@ class ImportOrder(WorkOrder):
             self.runs = [left[-1].id]
             return
         with new_run(self.session) as (writer, run):
-            # The executor sets the kind of the first item that it finds.
+            # The executor sets the kind according to the first item that it finds.
             writer.add_run(run, "document", {"cases": [], "agent": "", "imported": ordered})
             name = shown(self.files[0].name) if len(self.files) == 1 else f"{len(self.files):,} files"
             writer.name_run(run, f"import: {name}")
@@ -102,7 +102,7 @@ class ImportOrder(WorkOrder):
 
 
 def ordered_import(run: RunRow) -> ImportPlan | None:
-    """Return the plan of an import run; None for other runs, and for the secondary run of a mixed import."""
+    """Return the plan of an import run, or None for other runs and for the secondary run of a mixed import."""
     values = run.plan["imported"] if is_imported(run) else {}
     return typed_json.convert(ImportPlan, values) if values.get("files") else None
 
@@ -120,11 +120,11 @@ def _is_known(reader: SessionReader, file: Path, importer: str) -> bool:
 
 
 def file_key(file: Path, importer: str = "") -> str:
-    """Return the key of a file in the table ``imported``. Raises Unreadable, OSError."""
+    """Return the key of a file in the table ``imported``. Raises Unreadable or OSError."""
     require_ordinary(file, most=LARGEST_FILE)
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    # Another importer may find other items in the same file.
+    # Another importer may find different items in the same file.
     return f"file:{digest}:{importer}" if importer else f"file:{digest}"
 
 
@@ -135,7 +135,7 @@ def files_of(plan: ImportPlan) -> list[Path]:
 
 
 def files_in(paths: Iterable[Path], endings: Sequence[str]) -> list[Path]:
-    """Expand folders to the files with these endings; each file occurs once."""
+    """Return the files, with folders expanded to the files with these endings; no file is listed twice."""
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
@@ -149,9 +149,9 @@ def files_in(paths: Iterable[Path], endings: Sequence[str]) -> list[Path]:
 
 
 def try_importer(text: str, folders: Sequence[str] = ()) -> tuple[str, tuple[str, ...]]:
-    """Return the name of an importer as plans store it, and the folders for importing it.
+    """Return the name of an importer as stored in plans, and the folders to import it from.
 
-    An importer of another package is first loaded in a separate process, which it may crash.
+    An importer from another package is first loaded in a separate process, because loading it could crash the process.
     """
     plugin = plugin_named(KIND, text)
     if plugin is None:
@@ -172,6 +172,6 @@ def importer_named(text: str, folders: Sequence[str] = ()) -> Importer:
 
 
 def endings_of(importer: str, folders: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the file endings of an importer; "" stands for all built-in importers."""
+    """Return the file endings of an importer, or of all built-in importers for ""."""
     read_by = [importer] if importer else names(KIND, own=True)
     return tuple(dict.fromkeys(one for name in read_by for one in importer_named(name, folders).endings))

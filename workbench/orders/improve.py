@@ -1,4 +1,4 @@
-"""Improve docstrings: order, launch, cancel, and read the state of an order. Cheap to import."""
+"""Improve docstrings: place, start and cancel an order, and read its state. Cheap to import."""
 
 from __future__ import annotations
 
@@ -38,13 +38,16 @@ from workbench.session.identity import run_id
 from workbench.session.rows import ImprovementRow
 
 HELD_OUT, ATTEMPTS = 5, 2
-"""Defaults."""
+"""The default numbers of held-out samples and of attempts."""
 _OPEN = ("queued", "running")
 _LET_GO_SECONDS, _LOOK_SECONDS = 45.0, 0.05
 
 
 def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPlan:
-    """Fill in unset arguments (0 and ""): from the session's run of the source, else from this machine's defaults."""
+    """Fill in unset arguments (0 and "").
+
+    Values come from the session's run on the source, or else from this machine's defaults.
+    """
     settings = load()
     writer = plan.writer or defaults.agent_model(settings)
     for model, role in ((writer, "the writer"), (plan.second_evaluator, "the second evaluator")):
@@ -107,12 +110,15 @@ def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
         runs = [run for run in reader.runs() if is_same_work(run, plan)]
     asks = [ask for run in runs for ask in RegenerationPlan.from_json(run.config).asks if ask.prompt]
     matching = [ask for ask in asks if not base.evaluator or ask.evaluator == base.evaluator]
-    # Later asks may be for held-out samples.
+    # Later asks may be the ones for held-out samples.
     return matching[0] if matching else None
 
 
 def launch_improvement(session: Path, improvement: str, *, queue: bool = False) -> subprocess.Popen[bytes] | None:
-    """Start a process that executes an order and outlives the caller; return None if one is running already."""
+    """Start a process that executes an order and outlives the caller.
+
+    Return None if one is already running.
+    """
     must_write("start a run")
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
@@ -148,12 +154,12 @@ def cancel_improvement(session: Path, improvement: str) -> None:
 
 
 def state_of(row: ImprovementRow) -> str:
-    """Return the state of an order; ``interrupted`` if its process is gone."""
+    """Return the state of an order, or ``interrupted`` if its process no longer exists."""
     return "interrupted" if row.state in _OPEN and not engine_starts.is_coming(row.id) else row.state
 
 
 def improved(session: Path, improvement: str) -> Improved:
-    """Read the results of an order so far. Raises PlanDamaged: its plan cannot be read."""
+    """Read the results of an order so far. Raises PlanDamaged if its plan cannot be read."""
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
         assert row is not None
@@ -176,7 +182,7 @@ def _standings(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan
 
 @dataclass(eq=False)
 class ImproveOrder(WorkOrder):
-    """Improve docstrings; unset arguments are those of the session's last order for the same source."""
+    """Improve docstrings; unset arguments are taken from the session's last order for the same source."""
 
     plan: ImprovementPlan
     id: str = field(default="", init=False)  # Set by `write`
@@ -191,7 +197,7 @@ class ImproveOrder(WorkOrder):
         return f"{self.plan.base.source} × {plan.base.evaluator}, docstrings by {plan.writer}{second}"
 
     def estimate(self, measured: MeasuredRates) -> WorkEstimate:
-        """Return an upper bound: every attempt of every function, each with its held-out samples."""
+        """Return an upper bound, which assumes every attempt for every function, each with its held-out samples."""
         plan = self.plan
         base, tried = plan.base, None
         if base.tasks and self.session.exists():
@@ -239,9 +245,9 @@ class ImproveOrder(WorkOrder):
         check_place(self.session)
 
     def write(self) -> None:
-        """Write the order, or continue the one with the same meaning."""
+        """Write the order, or continue the existing one whose arguments lead to the same result."""
         ensure(self.session)
-        # Searched within the transaction, so that of several concurrent orders the first is written and the others find it.
+        # The search is part of the transaction: of several concurrent orders, only the first is written.
         with SessionWriter(self.session) as writer, writer.transaction(), SessionReader(self.session) as reader:
             orders = [(row, plan_of(row)) for row in reader.improvements()]
             same = [row for row, plan in orders if plan is not None and plan.meaning == self.plan.meaning]

@@ -1,6 +1,6 @@
 """Start engine processes, wait in the queue of a session, and report how engines ended.
 
-Cheap to import. Functions read and write files for some milliseconds: the app calls them in threads.
+Cheap to import. The functions spend some milliseconds on reading and writing files, so the app calls them in threads.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from workbench.session.moved_files import Fate
 from workbench.session.rows import RunRow
 
 _LOOK_SECONDS = 0.25
-#: The queue is checked after so many polls even if the session did not change.
+#: The number of polls after which the queue is checked even if the session has not changed.
 _LOOKS = 4
 
 
 def enqueue(session: Path, run: str) -> None:
-    """Put a planned run at the end of the queue of its session."""
+    """Put a planned run at the end of its session's queue."""
     with SessionWriter(session) as writer, writer.transaction() as connection:
         last = connection.execute("SELECT coalesce(max(queue_position), 0) FROM runs").fetchone()[0]
         connection.execute("UPDATE runs SET queue_position = ? WHERE id = ? AND state = 'queued'", (last + 1, run))
 
 
 def move(session: Path, run: str, places: int) -> None:
-    """Move a queued run up (negative ``places``) or down. Raises UsageError: it is not queued."""
+    """Move a queued run up (negative ``places``) or down. Raises UsageError if it is not queued."""
     with SessionReader(session) as reader:
         rows = waiting_runs(reader)
     at = _place(rows, run)
@@ -49,7 +49,7 @@ def move(session: Path, run: str, places: int) -> None:
 
 
 def pause(session: Path, run: str, paused: bool) -> None:
-    """Pause or continue a queued run; later runs overtake a paused one. Raises UsageError: it is not queued."""
+    """Pause or continue a queued run; later runs overtake a paused one. Raises UsageError if it is not queued."""
     with SessionReader(session) as reader:
         _place(waiting_runs(reader), run)
     with SessionWriter(session) as writer, writer.transaction() as connection:
@@ -72,7 +72,7 @@ def require_turn(session: Path, run: str) -> None:
 
 
 def wait_for_turn(session: Path, run: str) -> bool:
-    """Wait for the turn of a queued run; return False if its session disappears meanwhile."""
+    """Wait until it is the turn of a queued run; return False if its session disappears in the meantime."""
     waiting, seen, polls = threading.Event(), -1, 0
     try:
         reader = SessionReader(session, surveyed=False)
@@ -82,7 +82,7 @@ def wait_for_turn(session: Path, run: str) -> bool:
         return False
     with reader:
         while reader.fate() is Fate.IN_PLACE:
-            # An engine that dies changes nothing in the session, so this also polls without a change.
+            # An engine that dies does not change the session, so poll without waiting for a change.
             version, polls = reader.data_version(), polls + 1
             if version != seen or polls >= _LOOKS:
                 seen, polls = version, 0
@@ -92,7 +92,7 @@ def wait_for_turn(session: Path, run: str) -> bool:
                 if not row.paused and not _before(reader, row):
                     break
             waiting.wait(_LOOK_SECONDS)
-        # What was read from a file that has been deleted since does not hold.
+        # Values read from a file that has since been deleted are no longer valid.
         return reader.fate() is Fate.IN_PLACE
 
 
@@ -130,7 +130,10 @@ def engine_log(run: str) -> Path:
 
 
 def last_words(run: str) -> str:
-    """Return the last line of a run's log, "" if it is empty; for an engine started by this process, only its own output counts."""
+    """Return the last line of a run's log, or "" if the log is empty.
+
+    For an engine started by this process, only that engine's own output counts.
+    """
     try:
         text = engine_log(run).read_bytes()[_launched[run][1] if run in _launched else 0 :]
     except OSError:
@@ -143,7 +146,7 @@ def engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int |
     """Start ``python -m workbench.engine`` in its own process session, with its output appended to ``log``."""
     log.parent.mkdir(parents=True, exist_ok=True)
     environment = dict(os.environ)
-    # Without bytecode files every engine would compile its libraries again, which takes seconds.
+    # Without bytecode files, every engine would have to compile its libraries again, which takes seconds.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with log.open("ab") as output:
         process = subprocess.Popen(
@@ -155,19 +158,19 @@ def engine_process(arguments: list[str], log: Path, *, stdin: int, stdout: int |
             env=environment,
             close_fds=True,
         )
-    # Reap the engine when it ends: the caller may never ask for its exit code, and it would stay a zombie.
+    # Reap the engine when it ends. Otherwise it stays a zombie if the caller never asks for its exit code.
     threading.Thread(target=process.wait, daemon=True).start()
     return process
 
 
 def engine_for(session: Path, kind: str, key: str, log: str = "", *, queue: bool = False) -> subprocess.Popen[bytes]:
-    """Start an engine on a ``run``, ``study`` or ``improvement``; it outlives the caller."""
+    """Start an engine for a ``run``, ``study`` or ``improvement``; it outlives the caller."""
     arguments = ["--session", str(session.resolve()), f"--{kind}", key, *(["--queue"] if queue else [])]
     return engine_process(arguments, engine_log(log or key), stdin=subprocess.DEVNULL, stdout=None)
 
 
 class WarmEngine:
-    """An idle engine process with its libraries imported; closing it never stops an active run."""
+    """An idle engine process that has imported its libraries; closing it never stops an active run."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -179,7 +182,10 @@ class WarmEngine:
             )
 
     def serve(self, session: Path, run: str) -> subprocess.Popen[bytes] | None:
-        """Assign a run to the idle process, start the next idle one, and return the first; None if there is none."""
+        """Assign a run to the idle process, start the next idle one, and return the process that serves the run.
+
+        Return None if there is no idle process.
+        """
         process, self._process = self._process, None
         if process is None or process.poll() is not None or process.stdin is None:
             return None
@@ -202,9 +208,10 @@ class WarmEngine:
 
 
 def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subprocess.Popen[bytes]:
-    """Start an engine on a run; it outlives the caller.
+    """Start an engine for a run; it outlives the caller.
 
-    A queued run gets a new process, which imports nothing before its turn: a warm one would hold its libraries in memory.
+    A queued run always starts a new process, which imports nothing until its turn: a warm engine would keep its
+    libraries in memory while it waits.
     """
     must_write("start a run")
     log_size = engine_log(run).stat().st_size if engine_log(run).exists() else 0
@@ -216,7 +223,7 @@ def launch(session: Path, run: str, warm: WarmEngine | None = None) -> subproces
     return process
 
 
-# The latest engine of each run that this process started, and the size of its log before the start.
+# The latest engine that this process started for each run, and the size of the run's log before the start.
 _launched: dict[str, tuple[subprocess.Popen[bytes], int]] = {}
 
 
@@ -225,7 +232,7 @@ def engine_of(run: str) -> subprocess.Popen[bytes] | None:
 
 
 def end_of(run: str) -> str:
-    """Return how the engine of a run ended: the last line of its log, else its signal."""
+    """Return how the engine of a run ended: the last line of its log, or else its signal."""
     process = engine_of(run)
     if words := last_words(run):
         return words

@@ -1,4 +1,4 @@
-"""Measure earlier work in this machine's sessions, for :mod:`workbench.orders.estimate`. Cheap to import."""
+"""Measure the earlier work in this machine's sessions, for :mod:`workbench.orders.estimate`. Cheap to import."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from workbench.repository import Snapshot
 
 NEWEST = 30
-"""The number of newest sessions to read: prices and machines change."""
+"""How many of the most recent sessions to read; older ones may reflect outdated prices or a different machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The cost of one item."""
+    """The measured cost of one item."""
 
-    agent: str  # The agent of a trial, else ""
-    model: str  # Its model, the evaluator of a candidate, or the judge
-    case: str  # The id of the case, or the source whose functions were regenerated
+    agent: str  # The agent of a trial; "" for other items
+    model: str  # The model of the trial, the evaluator of the candidate, or the judge
+    case: str  # The id of the case, or the source that the regenerated functions belong to
     requests: float
-    seconds: float  # Trial: wall time with its scores. Candidate: its share of the wall time of the run
+    seconds: float  # Trial: wall time including its scores. Candidate: its share of the wall time of its run
     dollars: float | None  # None if the price is unknown
-    tested: float = 0.0  # Seconds of the tests of a candidate alone; 0 for a trial
+    tested: float = 0.0  # Seconds for the tests of a candidate; 0 for a trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class DocsRate:
     docs: str
     source: str  # "" if unknown
     requests: float
-    tokens: float  # Mean of a request with its answer
+    tokens: float  # Mean per request, including the answer
     seconds: float  # Wall time per request
     dollars: float | None  # Per request; None if the price is unknown
     complete: bool  # Whether the documentation was finished
@@ -54,10 +54,10 @@ class DocsRate:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRates:
-    """Measurements of earlier runs, and the number of tasks of each source.
+    """The measurements of earlier runs, and the number of tasks of each source.
 
-    ``builds`` has the cached builds of tasks by source. ``had`` has, by source and evaluator, how many candidates of each sample
-    the target session already has.
+    ``builds`` maps a source to the cached build of its tasks. ``had`` maps a source and evaluator to the number of
+    candidates that the target session already contains for each sample number.
     """
 
     trials: tuple[Rate, ...] = ()
@@ -67,14 +67,14 @@ class MeasuredRates:
     checks: tuple[tuple[float, ...], tuple[float, ...]] = (
         (),
         (),
-    )  # Seconds of a README without its blocks, and with them
-    imports: tuple[float, ...] = ()  # Seconds of a file
+    )  # Seconds per README when its blocks are not run, and when they are
+    imports: tuple[float, ...] = ()  # Seconds per file
     tasks: Mapping[str, int] = field(default_factory=dict)
     had: Mapping[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
     builds: Mapping[str, Build] = field(default_factory=dict)
 
     def tested(self, source: str) -> list[float]:
-        """Return the seconds of the tests of a candidate of a source, one value a run."""
+        """Return the seconds spent testing a candidate of a source, with one value per run."""
         return [rate.tested for rate in self.candidates if rate.case == source]
 
 
@@ -117,7 +117,7 @@ SELECT run_id, count(*) FROM tasks WHERE state = 'ready' AND run_id NOT IN (SELE
 
 
 def measure(also: Path | None = None, into: Path | None = None) -> MeasuredRates:
-    """Measure the newest sessions and ``also``; ``into`` is the session that the work goes into."""
+    """Measure the most recent sessions and ``also``; ``into`` is the session that the new work is written to."""
     try:
         found = sorted(paths.sessions_dir().glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
     except OSError:
@@ -128,7 +128,7 @@ def measure(also: Path | None = None, into: Path | None = None) -> MeasuredRates
 
 
 def measured_in(sessions: Iterable[Path]) -> MeasuredRates:
-    """Measure these sessions; the first session with tasks of a source gives their number."""
+    """Measure these sessions; the number of a source's tasks is taken from the first session that contains any."""
     found: list[MeasuredRates] = []
     for path in sessions:
         try:
@@ -151,7 +151,7 @@ def measured_in(sessions: Iterable[Path]) -> MeasuredRates:
 
 
 _known: dict[Path, tuple[tuple[tuple[int, int], ...], MeasuredRates]] = {}
-"""Cached measurements of sessions, with modification time and size of their files."""
+"""Cached measurements of sessions, with the modification times and sizes of their files."""
 
 
 def _had(session: Path) -> dict[tuple[str, str], tuple[int, ...]]:
@@ -188,7 +188,8 @@ def _measured(reader: SessionReader) -> MeasuredRates:
     ]
     candidates = []
     for run, evaluator, count, asked, span, alone, cost, priced, tests in reader.query(_CANDIDATES, elsewhere):
-        # Candidates run concurrently. A later retest widens the span of a run, so sequential time is the upper bound.
+        # Candidates run concurrently. A later retest lengthens the span of a run, so the sequential time is an upper
+        # bound.
         together = _number(span) / (count - 1) if count > 1 else _number(alone)
         seconds = min(together, _number(alone) / count) if _number(alone) else together
         price = _number(cost) / count if priced >= asked else None
@@ -208,7 +209,7 @@ def _measured(reader: SessionReader) -> MeasuredRates:
 
 @functools.cache
 def _example_runs(folder: Path) -> tuple[str, ...]:
-    """Return the runs of the bundled sessions. Another machine executed them, so copies of them measure nothing here."""
+    """Return the runs of the bundled sessions, which are ignored here: they were executed on another machine."""
     found: list[str] = []
     for path in folder.glob(f"*{SUFFIX}"):
         with contextlib.suppress(WorkbenchError, OSError), SessionReader(path, surveyed=False) as reader:
@@ -229,7 +230,7 @@ def _documenting(reader: SessionReader, sources: Mapping[str, str], elsewhere: t
     done = {str(run) for (run,) in reader.query(_DOCUMENTED)} if rows else set()
     for run, count, tokens, began, ended, waited, cost, priced in rows:
         if systems.get(run):
-            # A resumed run can last longer than its requests took in sequence.
+            # A run that was resumed can span more time than its requests would take in sequence.
             together = min(_number(ended) - _number(began), _number(waited) or math.inf)
             price = _number(cost) / count if priced == count else None
             yield DocsRate(
@@ -249,11 +250,11 @@ class Build:
     """The latest build of a source's tasks."""
 
     seconds: float | None  # Wall time of a complete build; None if none was measured
-    tasks: Path | None  # The cached file; None if it is gone. A changed folder is built again
+    tasks: Path | None  # The cached file, or None if it no longer exists. A folder that has changed is built again
 
 
 def note_build(source: str, tasks: Path, seconds: float | None) -> None:
-    """Record the cached file of a source's tasks; ``seconds`` None keeps the duration of an earlier build."""
+    """Record the cached file of a source's tasks; if ``seconds`` is None, the time of an earlier build is retained."""
     name = hashlib.sha256(source.encode("utf-8", "replace")).hexdigest()[:40]
     file = paths.state_dir() / "builds" / f"{name}.json"
     seconds = _note(file).get("seconds") if seconds is None else seconds
@@ -290,7 +291,7 @@ def _existing_file(text: object) -> Path | None:
 
 
 def tasks_in_cache(build: Build | None) -> tuple[str, ...] | None:
-    """Return the path of each task's source file, in order; None if the cache has no readable tasks."""
+    """Return the path of each task's source file, in order, or None if the cache has no readable tasks."""
     with contextlib.suppress(OSError):
         if build is not None and build.tasks is not None:
             return _files_of_tasks(build.tasks, build.tasks.stat().st_mtime_ns)
@@ -306,7 +307,7 @@ def _files_of_tasks(file: Path, _modified: int) -> tuple[str, ...] | None:
 
 
 def snapshot_here(source: str) -> Snapshot | None:
-    """Return the cached snapshot of a source, None if it would have to be fetched."""
+    """Return the cached snapshot of a source, or None if it would have to be fetched."""
     from workbench.repository import cached
 
     try:
@@ -320,7 +321,10 @@ def snapshot_here(source: str) -> Snapshot | None:
 
 
 def most_tasks(source: str, limit: int = 0) -> int | None:
-    """Return an upper bound of a source's tasks: the smaller of its functions and ``limit``; None if neither is known."""
+    """Return an upper bound on a source's number of tasks: the smaller of its number of functions and ``limit``.
+
+    None if neither is known.
+    """
     snapshot = snapshot_here(source)
     functions = None if snapshot is None else _functions(snapshot)
     return min(filter(None, (functions, limit)), default=None)

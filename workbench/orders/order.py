@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class WorkOrder:
-    """Requested work: resolved, checked, estimated, submitted into a session, executed, resumed or cancelled.
+    """Work to be done: it is resolved, checked, estimated, submitted to a session, and executed, resumed or cancelled.
 
-    Orders are cheap to create and to estimate; nothing is written before :meth:`submit`. ``session`` may not exist yet; an
-    example is replaced by a copy when the order is submitted.
+    Orders are cheap to create and to estimate; nothing is written before :meth:`submit`. ``session`` need not exist
+    yet. An example session is replaced by a copy when the order is submitted.
     """
 
     session: Path
@@ -38,21 +38,21 @@ class WorkOrder:
 
     @property
     def what(self) -> str:
-        """A summary, such as ``3 cases × 2 repeats × white``."""
+        """A summary of the order, such as ``3 cases × 2 repeats × white``."""
         raise NotImplementedError
 
     def resolve(self) -> None:
-        """Fill in this machine's defaults. Raises WorkbenchError: the order is invalid."""
+        """Fill in this machine's defaults. Raises WorkbenchError if the order is invalid."""
 
     def estimate(self, measured: MeasuredRates) -> WorkEstimate:
-        """Estimate the work that the session lacks. Raises WorkbenchError: the order is invalid."""
+        """Estimate the work that the session still lacks. Raises WorkbenchError if the order is invalid."""
         raise NotImplementedError
 
     def check(self) -> None:
-        """Check this machine. Raises WorkbenchError: it cannot execute the order."""
+        """Check this machine. Raises WorkbenchError if it cannot execute the order."""
 
     def write(self) -> None:
-        """Write the order into the session, or nothing. Raises WorkbenchError."""
+        """Write the order to the session, completely or not at all. Raises WorkbenchError."""
         raise NotImplementedError
 
     def submit(self) -> Self:
@@ -84,7 +84,7 @@ class WorkOrder:
 
 @contextmanager
 def new_run(session: Path) -> Iterator[tuple[SessionWriter, str]]:
-    """Open a transaction for a new run whose engine is started next; yield the writer and the id of the run."""
+    """Open a transaction for a new run that an engine is about to execute; yield the writer and the id of the run."""
     check_place(session)
     key = run_id()
     engine_starts.announce(key)
@@ -93,7 +93,7 @@ def new_run(session: Path) -> Iterator[tuple[SessionWriter, str]]:
 
 
 def resolve_trial(session: Path, reader: SessionReader, trial: str) -> TrialRow:
-    """Return the trial with this id or unique prefix of an id. Raises UsageError: none or several match."""
+    """Return the trial with this id or unique id prefix. Raises UsageError if no trial or several match."""
     matches = [row for row in reader.trials() if row.id.startswith(trial)]
     exact = [row for row in matches if row.id == trial]
     if len(exact or matches) != 1:
@@ -109,7 +109,10 @@ def select_trials(
     usable: Callable[[TrialRow], bool],
     why_not: Callable[[TrialRow], str],
 ) -> list[TrialRow]:
-    """Return the usable trials among ``items``, or all; ``why_not`` completes "Trial X …". Raises UsageError: there is none."""
+    """Return the usable trials among ``items``, or among all trials if there are no items.
+
+    ``why_not`` completes the sentence "Trial X …". Raises UsageError if no trial is usable.
+    """
     found: dict[str, TrialRow] = {}
     for item in items:
         mine = [row for row in rows if item in (row.id, row.case_id, row.case_name)]

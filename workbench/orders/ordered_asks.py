@@ -1,6 +1,7 @@
-"""Ordered asks: a regeneration run grows by asks, and each order follows its own.
+"""Ordered asks: a regeneration run grows by asks, and each order follows its own ask.
 
-Also decides which run of a session an order extends: the one with the same values of all arguments that identify a run.
+This module also decides which run of a session an order extends: the one that has the same values of all arguments that
+identify a run.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
 @dataclass(frozen=True, slots=True)
 class OrderedAsk:
-    """An ask within a run, with the k of pass@k; ``ask.samples`` 0 selects all samples of a file."""
+    """An ask within a run, with the k of pass@k; ``ask.samples`` is 0 for all samples of a file."""
 
     run: str
     ask: Ask
@@ -33,7 +34,7 @@ class OrderedAsk:
 
 @dataclass(frozen=True, slots=True)
 class OrderedWork:
-    """The existing tasks and candidates of an order."""
+    """The tasks and candidates of an order that exist so far."""
 
     tasks: tuple[TaskRow, ...]  # Including excluded ones
     candidates: Mapping[str, tuple[CandidateRow, ...]]  # By task
@@ -42,7 +43,7 @@ class OrderedWork:
 
     @property
     def missing(self) -> bool:
-        """Whether a candidate or control of a ready task is unfinished."""
+        """Whether any candidate or control of a ready task is unfinished."""
         ready = {task.id for task in self.tasks if task.state != "excluded"}
         rows = [row for task in ready for row in (*self.candidates[task], *self.controls[task])]
         return any(row.state != "done" for row in rows)
@@ -104,14 +105,14 @@ def ordered_work(reader: SessionReader, order: OrderedAsk) -> OrderedWork:
 
 
 def refusal(reader: SessionReader, order: OrderedAsk) -> str:
-    """Return why an engine refused an order, "" if it was not refused."""
+    """Return why an engine refused an order, or "" if it was not refused."""
     plan = _plan(reader, order.run)
     acceptance = plan.acceptance(order.ask) if plan else None
     return acceptance.problem if acceptance else ""
 
 
 def is_finished(reader: SessionReader, order: OrderedAsk) -> bool:
-    """Return whether an order is complete. Its re-checks count too, unless other orders of the run go first."""
+    """Return whether an order is complete, including its re-checks, unless other orders of the run take precedence."""
     plan = _plan(reader, order.run)
     if plan is None or (acceptance := plan.acceptance(order.ask)) is None or acceptance.problem:
         return False
@@ -138,9 +139,9 @@ def options_help() -> str:
 
 
 def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
-    """Return whether an order extends a run: the same content and the same arguments that identify a run.
+    """Return whether an order extends a run: it has the same content and the same identifying arguments.
 
-    An unnamed sandbox matches that of the run; unknown content matches if the source does.
+    If the order names no sandbox, it matches the sandbox of the run. If the content is unknown, the source must match.
     """
     if run.kind != "regenerate":
         return False
@@ -170,7 +171,10 @@ def _settings(source: str) -> tuple[object, ...] | None:
 
 
 def check_samples(session: Path, plan: RegenerationPlan) -> None:
-    """Raise UsageError if a samples file has changed an answer that was tested: a candidate stands for one answer."""
+    """Raise UsageError if a samples file has changed an answer that was already tested.
+
+    A candidate always belongs to a single answer.
+    """
     from workbench.regeneration.extraction import read_samples
 
     if not plan.evaluator.startswith("samples:") or not session.exists():
@@ -195,7 +199,7 @@ def check_samples(session: Path, plan: RegenerationPlan) -> None:
                     )
 
 
-#: Share of fast verdicts that are re-checked, besides the originals.
+#: The share of fast verdicts that are re-checked, in addition to those of the originals.
 RANDOM_SHARE = 0.01
 
 _LOOKED_AT = ("passed", "failed", "timeout", "crashed")
@@ -203,7 +207,7 @@ _FAST = (Route.HOT, Route.WARM)
 
 
 def recheck_reason(candidate: str, evaluator: str, route: str | None, verdict: str | None) -> str:
-    """Return why a verdict is re-checked: ``original``, ``random`` or ""."""
+    """Return why a verdict is re-checked: ``original``, ``random``, or "" if it is not."""
     if route not in _FAST or verdict not in _LOOKED_AT:
         return ""
     if evaluator == "reference":

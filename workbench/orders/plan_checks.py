@@ -1,4 +1,4 @@
-"""Validate plans, and the machine, before anything is written."""
+"""Validate plans and check the machine before anything is written."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_scoring(plan: DocumentPlan) -> None:
 
 
 def check_regeneration(plan: RegenerationPlan) -> None:
-    # 0 means the default or "all"; the command line does not accept it.
+    # 0 means the default or "all"; the command line does not accept it as a value.
     _check_numbers(plan)
     if not plan.k:
         raise UsageError("k must be 1 or more, for example --k 1,3.")
@@ -64,7 +64,7 @@ def _check_numbers(plan: object) -> None:
 
 
 def check_place(session: Path) -> None:
-    """Raise WorkbenchError if the session or the log cannot be written, or an engine cannot run."""
+    """Raise WorkbenchError if the session or the log cannot be written, or if an engine cannot run."""
     check_descriptors()
     _writable(session.absolute().parent, "The folder", "name another one with --session")
     _writable(paths.state_dir() / "engine", "The folder of logs", "set WORKBENCH_STATE_DIR to another one")
@@ -90,7 +90,7 @@ def _writable(folder: Path, what: str, else_do: str) -> None:
 
 
 def _whole(what: str, value: object, least: int, most: int = numbers.MOST_ITEMS) -> None:
-    # A float or a string can only come from a program: reject it instead of converting it.
+    # A float or a string can only come from a program, so it is rejected instead of being converted.
     if isinstance(value, str):
         raise UsageError(f"{what} must be a number, not a text.")
     try:
@@ -112,8 +112,8 @@ _SECONDS = 20
 
 
 def check_sandbox(name: str, folders: Sequence[str] = ()) -> None:
-    """Raise SandboxUnavailable if no sandbox of this machine works, NoIsolation if none isolates."""
-    # Imported here, as not every plan that is checked needs a sandbox.
+    """Raise SandboxUnavailable if no sandbox works on this machine, or NoIsolation if none of them isolates."""
+    # Imported here because not every plan needs a sandbox.
     from workbench.sandbox.bubblewrap import Bubblewrap
     from workbench.sandbox.choose import backend_info, choose_backend
     from workbench.sandbox.docker import is_there
@@ -125,7 +125,7 @@ def check_sandbox(name: str, folders: Sequence[str] = ()) -> None:
     if name in ("bubblewrap", "process") or not (is_dotted(name) or is_there()):
         choose_backend(name or None)
         return
-    # A separate process: the app, which calls this, must import neither Docker nor foreign packages.
+    # Run in a separate process: this is called by the app, which must import neither Docker nor foreign packages.
     command = [sys.executable, "-m", "workbench.sandbox", name, *folders]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)

@@ -1,4 +1,4 @@
-"""Order regenerations: new runs and extensions of runs; move runs to another engine. Cheap to import."""
+"""Place orders to regenerate functions: new runs and extensions; move runs to another engine. Cheap to import."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from workbench.session.session_names import resolve_session
 if TYPE_CHECKING:
     from workbench.regeneration.prompts import OwnPrompt
 
-#: The engine of this machine, to override a setting that names a cluster.
+#: The name of this machine's own engine, which overrides a setting that names a cluster.
 HERE = "local"
 
 
@@ -62,7 +62,7 @@ class RegenerateOrder(WorkOrder):
         return replace(estimate, documentation=self.documentation(measured))
 
     def documentation(self, measured: MeasuredRates) -> Documentation:
-        """Estimate the doc system's requests; reads the source, so call it in a thread."""
+        """Estimate the doc system's requests. This reads the source, so call it in a thread."""
         whole = resolved(self.plan)
         return documentation(measured, [(whole, is_documented(self.session, whole))])
 
@@ -73,7 +73,10 @@ class RegenerateOrder(WorkOrder):
 
 @dataclass(eq=False)
 class MoreSamplesOrder(WorkOrder):
-    """Extend a run to ``samples`` candidates per task for an evaluator (default: the latest), with the same ``prompt`` and ``context``."""
+    """Extend a run to ``samples`` candidates per task for an evaluator, by default that of the latest ask.
+
+    ``prompt`` and ``context`` select which asks of the evaluator are extended.
+    """
 
     run: str
     samples: int
@@ -100,7 +103,7 @@ class MoreSamplesOrder(WorkOrder):
         mine = [ask for ask in old.asks if ask.evaluator == evaluator]
         if not mine:
             raise UsageError(f"The run was never asked for samples of {evaluator}.")
-        # Without prompt and context all asks of the evaluator are extended.
+        # If no ask has this prompt and context, all asks of the evaluator are extended.
         mine = [ask for ask in mine if (ask.prompt, ask.context) == (self.prompt, self.context)] or mine
         had = max(ask.samples for ask in mine)
         if self.samples <= had:
@@ -116,7 +119,7 @@ class MoreSamplesOrder(WorkOrder):
 
 
 def is_documented(session: Path, plan: RegenerationPlan) -> bool:
-    """Return whether a session has the complete documentation for an order."""
+    """Return whether a session contains the complete documentation for an order."""
     if not session.exists():
         return False
     with SessionReader(session, surveyed=False) as reader:
@@ -129,16 +132,17 @@ def is_documented(session: Path, plan: RegenerationPlan) -> bool:
 def order_regeneration(session: Path, plan: RegenerationPlan) -> OrderedAsk:
     """Write a regeneration run into a session (created if missing) and return the order.
 
-    A run with the same identity is extended and keeps its results: ten samples after five keep the five, and another
-    evaluator gets the same tasks. Raises UsageError: the plan is invalid.
+    A run with the same identity is extended and retains its results: an order for ten samples after one for five adds
+    five, and another evaluator gets the same tasks. Raises UsageError if the plan is invalid.
     """
     plan = resolved(plan)
     check_place(session)
-    # After all checks, as it caches a copy of the repository: a refused order leaves nothing behind.
+    # After all checks, because this caches a copy of the repository, and a refused order must not leave anything
+    # behind.
     plan = replace(plan, snapshot=content_of(plan.source))
     check_samples(session, plan)
     ensure(session)
-    # Searched within the transaction, so that of several concurrent orders the first creates the run and the others find it.
+    # The search is part of the transaction: of several concurrent orders, only the first creates the run.
     with SessionWriter(session) as writer, writer.transaction() as connection:
         runs = connection.execute(f"SELECT {columns(RunRow)} FROM runs ORDER BY created_at, id").fetchall()
         same = [run for run in (RunRow(*row) for row in runs) if is_same_work(run, plan)]
@@ -155,7 +159,7 @@ def order_regeneration(session: Path, plan: RegenerationPlan) -> OrderedAsk:
 
 
 def completed_order(session: Path, plan: RegenerationPlan) -> OrderedAsk | None:
-    """Return the order if a session has completed it already, else None."""
+    """Return the order if the session has already completed it, or None."""
     plan = resolved(plan)
     if not session.exists():
         return None
@@ -174,7 +178,7 @@ def _precedence(run: RunRow) -> tuple[bool, bool, float]:
 
 
 def resolved(plan: RegenerationPlan) -> RegenerationPlan:
-    """Fill in this machine's defaults, so that a resume on another machine does the same."""
+    """Fill in this machine's defaults, so that resuming on another machine does the same work."""
     from workbench.regeneration.tasks import parse_selection
     from workbench.sandbox.choose import backend_info
 
@@ -212,7 +216,7 @@ def _engine(text: str) -> str:
 
 
 def full_ask(plan: RegenerationPlan) -> Ask:
-    """Return the ask of a plan, with this machine's defaults and the prompt filled in."""
+    """Return the ask of a plan, with the prompt and this machine's defaults filled in."""
     from workbench.models.defaults import extra_body_for, is_local, read_extra_body
     from workbench.regeneration.prompts import DEFAULT_POLICY, POLICIES, PROMPT_VERSION
 
@@ -225,7 +229,7 @@ def full_ask(plan: RegenerationPlan) -> Ask:
         "extra_body": "",
     }
     base = Ask(**repeating(plan) | plain)
-    # Read for controls too: an unknown name is a mistake.
+    # The prompt is read for controls too, because an unknown name is a mistake.
     own = _own_prompt(plan.prompt, plan.asks) if plan.prompt else None
     if plan.context and plan.context not in POLICIES:
         raise UsageError(f"There is no context policy {plan.context!r}; choose one of {', '.join(POLICIES)}.")
@@ -299,7 +303,7 @@ def _recorded(text: str) -> str:
 
 
 def absolute_source(text: str) -> str:
-    """Return a source as plans store it: folders and files as absolute paths."""
+    """Return a source as stored in plans, with absolute paths for folders and files."""
     if text.startswith("/") and expanded(text).exists():
         return str(expanded(text).resolve())
     try:
@@ -311,7 +315,7 @@ def absolute_source(text: str) -> str:
 
 
 def _absolute_docs(text: str) -> str:
-    """Return the doc system's name with absolute paths. Raises UsageError: it cannot be used."""
+    """Return the doc system's name with absolute paths. Raises UsageError if the doc system cannot be used."""
     docs = parse_docs(text)
     match docs.kind:
         case "llm" if docs.rest.startswith("replay:"):
@@ -342,7 +346,7 @@ def _absolute_docs(text: str) -> str:
 
 
 def content_of(source: str) -> str:
-    """Return the digest of a source's current content; "" if it is fixed, remote or unusable."""
+    """Return the digest of a source's current content, or "" if it is fixed, remote or unusable."""
     try:
         snapshot = catalog.current_snapshot(catalog.resolve_case(source))
     except WorkbenchError:
@@ -355,14 +359,14 @@ def _grown(asks: Iterable[Ask], more: Iterable[Ask]) -> tuple[Ask, ...]:
     grown = {replace(ask, samples=0): ask.samples for ask in asks}
     for ask in more:
         key = replace(ask, samples=0)
-        # 0 selects all samples of a file, so it is the maximum.
+        # 0 means all samples of a file, so it counts as the maximum.
         both = (grown.get(key, ask.samples), ask.samples)
         grown[key] = max(both) if all(both) else 0
     return tuple(replace(key, samples=samples) for key, samples in grown.items())
 
 
 def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
-    """Add a plan's asks to a run, within a transaction; everything else stays."""
+    """Add a plan's asks to a run, within a transaction; the results of the run are not changed."""
     with writer.transaction() as connection:
         text, state = connection.execute("SELECT config, state FROM runs WHERE id = ?", (run,)).fetchone()
         old = RegenerationPlan.from_json(text)
@@ -389,7 +393,10 @@ def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
 
 
 def move(session: Path, engine: str, run: str = "") -> None:
-    """Set the engine (``dask://HOST:PORT`` or ``local``) of one regeneration run, or of all, from their next start on."""
+    """Set the engine (``dask://HOST:PORT`` or ``local``) of one regeneration run, or of all.
+
+    The new engine is used from the next start of a run.
+    """
     engine = _engine(engine)
     with SessionReader(session) as reader:
         keys = [_run(session, run).id] if run else [row.id for row in reader.runs() if row.kind == "regenerate"]

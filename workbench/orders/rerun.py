@@ -1,4 +1,7 @@
-"""Rerun a trial, or parts of a regeneration run: their tests, or more samples, also by another evaluator. Cheap to import."""
+"""Rerun a trial, or parts of a regeneration run. Cheap to import.
+
+A rerun of a part repeats its tests, or asks for more samples, possibly from another evaluator.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
 
 def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[CandidateRow]]:
-    """Return the tasks that match ``item``, or else the candidates."""
+    """Return the tasks that match ``item``, or the matching candidates if there are none."""
     runs = [run.id for run in reader.runs() if run.kind == "regenerate"]
     tasks = [task for run in runs for task in reader.tasks(run) if matches(item, row_id(task), task.id)]
     if tasks:
@@ -41,10 +44,11 @@ def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[Ca
 class RerunOrder(WorkOrder):
     """Run tasks or candidates again.
 
-    With a ``model``, it is asked for ``samples`` candidates of each selected task, by default as many as the run has. With
-    ``samples`` alone, their evaluator is asked until each task has that many. With neither, existing answers are tested
-    again, and missing ones asked for. An answer is never redrawn because it failed: that would raise pass@k by choice.
-    ``item`` is a task (id, prefix, glob, function name) or a candidate (id, prefix); empty selects all.
+    With a ``model``, that model is asked for ``samples`` candidates of each selected task, by default as many as the
+    run has. With ``samples`` alone, the evaluator of the selected candidates is asked until each task has that many.
+    With neither, existing answers are tested again and missing ones are requested. An answer is never requested again
+    because it failed: such a selection would raise pass@k. ``item`` is a task (id, prefix, glob, function name) or a
+    candidate (id, prefix); empty selects all.
     """
 
     item: str = ""
@@ -53,7 +57,7 @@ class RerunOrder(WorkOrder):
     samples: int = 0
     engine: str = ""
     spend_limit: float = 0.0
-    # An order per run, or the id of the run if only tests run again; set by `write`
+    # One order per run, or the id of the run if only its tests run again; set by `write`
     orders: list[OrderedAsk | str] = field(default_factory=list, init=False)
 
     @property
@@ -100,7 +104,7 @@ class RerunOrder(WorkOrder):
                 self.orders.append(key)
                 engine_starts.announce(key)
                 for row in mine:
-                    # Without a verdict, verdict_reason explains its absence: clear it.
+                    # verdict_reason explains why there is no verdict, so clear it if there is none.
                     connection.execute(
                         "UPDATE candidates SET state = 'queued', "
                         "verdict_reason = CASE WHEN verdict IS NULL THEN NULL ELSE verdict_reason END WHERE id = ?",
@@ -141,7 +145,7 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
     if len(names) > 1 and not model:
         raise UsageError(f"There are samples of {', '.join(names[:-1])} and {names[-1]}; say whose with --model.")
     evaluator = model or (names[0] if names else plan.evaluator)
-    # With the evaluator's former prompt: with another one its existing samples would not count.
+    # Use the evaluator's previous prompt: with a different one, its existing samples would not count.
     before = next((ask for ask in reversed(plan.asks) if ask.evaluator == evaluator), None)
     changed = replace(
         plan,

@@ -18,9 +18,9 @@ from workbench.session.rows import TrialRow
 
 @dataclass(eq=False)
 class RescoreOrder(WorkOrder):
-    """Score the trials ``items`` (id, prefix of an id, or case; empty selects all) again; other empty values are the defaults.
+    """Score the trials ``items`` (id, prefix of an id, or case; empty selects all) again.
 
-    A score is replaced only by the same judge and rubric.
+    Other empty values stand for the defaults. A score is replaced only by one from the same judge and rubric.
     """
 
     items: Sequence[str] = ()

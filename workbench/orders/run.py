@@ -1,4 +1,4 @@
-"""Run an agent on test cases: the plan with this machine's defaults, its trials and their content. Cheap to import."""
+"""Run an agent on test cases: the plan with this machine's defaults, and its trials. Cheap to import."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from workbench.session.identity import run_id, trial_id
 from workbench.session.rows import TrialRow
 from workbench.session.session_names import resolve_session
 
-LOCAL_READ_LIMIT = 1_800  # characters; a small model's window holds a few such files and the conversation
+# characters; the context window of a small model has room for a few such files and the conversation
+LOCAL_READ_LIMIT = 1_800
 
 
 def resolved(plan: DocumentPlan) -> DocumentPlan:
-    """Fill in this machine's defaults and import folders, so that a resume on another machine does the same."""
+    """Fill in this machine's defaults and import folders, so that resuming on another machine does the same work."""
     from workbench.rubric.judging import parse_judge
 
     plan = with_defaults(plan)
@@ -74,7 +75,10 @@ def with_defaults(plan: DocumentPlan) -> DocumentPlan:
 
 
 def with_card(plan: DocumentPlan) -> DocumentPlan:
-    """Return the plan of a remote agent with its current card and the model that stands for it; other plans unchanged."""
+    """Return the plan of a remote agent with its current card and the model name used for remote agents.
+
+    Other plans are returned unchanged.
+    """
     if not is_remote(plan.agent) or is_peer(plan.model) or plan.model.startswith("replay:"):
         return plan
     address = address_of(plan.agent)
@@ -89,7 +93,7 @@ def with_card(plan: DocumentPlan) -> DocumentPlan:
 
 
 def resolved_judge(text: str) -> str:
-    """Return the full name of a judge, by default this machine's. Raises UsageError: it cannot be used."""
+    """Return the full name of a judge, by default this machine's. Raises UsageError if the judge cannot be used."""
     from workbench.rubric.judging import parse_judge
 
     settings = load()
@@ -104,7 +108,10 @@ def resolved_judge(text: str) -> str:
 
 
 def replay_plan(session: Path) -> DocumentPlan:
-    """Return the plan of a session's first document run, whose limits a replay uses. Raises UsageError: there is none."""
+    """Return the plan of a session's first document run; a replay uses its limits.
+
+    Raises UsageError if the session has no document run.
+    """
     with SessionReader(resolve_session(str(session))) as reader:
         for run in reader.runs():
             if run.kind == "document":
@@ -117,7 +124,7 @@ def plan_document(session: Path, plan: DocumentPlan) -> str:
     _check_named(plan)
     plan = resolved(plan)
     check_place(session)
-    # Last, as it caches a copy of each repository: a refused plan leaves nothing behind.
+    # Last, because this caches a copy of each repository, and a refused plan must not leave anything behind.
     cases = [ordered_case(text) for text in dict.fromkeys(plan.cases)]
     ensure(session)
     run = run_id()
@@ -161,7 +168,7 @@ def _check_named(plan: DocumentPlan) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RequestedTrial:
-    """A trial of a plan; ``state`` is "" if the session does not have it."""
+    """A trial of a plan; ``state`` is "" if the session does not contain it."""
 
     case: str
     repeat: int
@@ -172,11 +179,11 @@ class RequestedTrial:
 def requested_trials(
     session: Path, plan: DocumentPlan, cases: Sequence[OrderedCase] = ()
 ) -> tuple[DocumentPlan, list[RequestedTrial]]:
-    """Return the plan with its defaults, and its trials; ``cases`` avoids reading the cases again."""
+    """Return the plan with its defaults, and its trials; pass ``cases`` if they have already been read."""
     _check_named(plan)
     plan = with_defaults(plan)
     check_place(session)
-    # Last, as it caches a copy of each repository: a refused plan leaves nothing behind.
+    # Last, because this caches a copy of each repository, and a refused plan must not leave anything behind.
     cases = cases or [ordered_case(text) for text in dict.fromkeys(plan.cases)]
     numbers = range(plan.first_repeat, plan.first_repeat + plan.repeats)
     selected = [(case, number) for case in cases for number in numbers]
@@ -190,7 +197,11 @@ def requested_trials(
 
 
 def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
-    """Return how existing trials are scored: ``anew`` if the judge repeated fewer times before, else ``missing`` scores only."""
+    """Return how existing trials are scored.
+
+    ``anew`` means all scores, because the judge repeated fewer times before; ``missing`` means only missing scores; ""
+    means that none of the trials exist.
+    """
     marks = ",".join("?" * len(plan.trials))
     existing = {row[0] for row in connection.execute(f"SELECT id FROM trials WHERE id IN ({marks})", plan.trials)}
     if not existing:
@@ -227,7 +238,7 @@ class RunOrder(WorkOrder):
         if self.plan.first_repeat:
             plan, trials = requested_trials(self.session, self.plan)
             cases = [trial.case for trial in trials if not trial.state]
-        else:  # all of them are new
+        else:  # all trials are new
             plan, cases = self.plan, list(self.plan.cases) * self.plan.repeats
         at_once = load().trials_at_once
         return estimate_trials(measured, cases, plan.agent, plan.model, plan.asked_judges, repeats=1, at_once=at_once)
@@ -247,26 +258,27 @@ class RunOrder(WorkOrder):
 
 
 class ContentChanged(WorkbenchError):
-    """The content that a trial started with is no longer available."""
+    """The content that a trial started with is no longer available, or has changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrderedCase:
-    """A case with its content when a trial is planned."""
+    """A case with its content at the time when a trial is planned."""
 
-    text: str  # Resolves to the same case later
+    text: str  # Still resolves to the same case when it is read later
     case: TestCase
     snapshot: Snapshot | None  # None if it would have to be fetched
 
     @property
     def content(self) -> str:
-        """The content of the case, as part of a trial's identity."""
+        """The content of the case, which is part of a trial's identity."""
         return content_of(self.case, self.snapshot)
 
     def identity(self, query: Callable[[str, Sequence[object]], list[Any]], plan: DocumentPlan, repeat: int) -> str:
-        """Return the identity of a trial on this content; an existing trial of the session keeps its own.
+        """Return the identity of a trial on this content; an existing trial of the session retains its own identity.
 
-        The identity of a trial that was planned before its repository was fetched lacks the content: it matches, too.
+        A trial that was planned before its repository was fetched has an identity without the content; it is matched
+        too.
         """
         name, more = (plan.agent, plan.model, self.case.id, repeat), plan.further
         mine = trial_id(*name, self.content + more)
@@ -285,12 +297,15 @@ def ordered_case(text: str) -> OrderedCase:
         snapshot = current_snapshot(case)
     except WorkbenchError:
         snapshot = None  # the trial reports the problem
-    # Absolute, as a resume may run in another folder.
+    # Make the path absolute, because a resume may run in another folder.
     return OrderedCase(str(path.absolute()) if local else text, case, snapshot)
 
 
 def content_for(trial: TrialRow, case: TestCase) -> Snapshot:
-    """Return the repository of a trial. Raises ContentChanged: it, or the ground truth, has changed since the trial was planned."""
+    """Return the repository of a trial.
+
+    Raises ContentChanged if the repository or the ground truth has changed since the trial was planned.
+    """
     snapshot = kept_snapshot(case, trial.snapshot or "") or snapshot_of(case)
     anew = "run the case again, as a trial of its own."
     if trial.snapshot and snapshot.digest != trial.snapshot:

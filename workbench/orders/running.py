@@ -1,4 +1,4 @@
-"""Cancel and resume runs, and list missing work. Functions read and write files: the app calls them in threads."""
+"""Cancel and resume runs, and list missing work. These functions do file I/O, so the app calls them in threads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from workbench.session.rows import RunRow
 
 
 def cancel(session: Path, run: str) -> None:
-    """Request the cancellation of a run from its engine; without an engine it is cancelled at once."""
+    """Ask a run's engine to cancel the run; a run without an engine is cancelled at once."""
     with SessionReader(session) as reader:
         held = reader.holder(run)
     with SessionWriter(session) as writer, writer.transaction() as connection:
@@ -52,17 +52,17 @@ def cancel(session: Path, run: str) -> None:
 
 
 def mark_cancelled(connection: sqlite3.Connection, run: str) -> None:
-    """Cancel the unfinished work items of a run, within a transaction; former verdicts are restored."""
+    """Cancel the unfinished work items of a run, within a transaction, and restore their earlier verdicts."""
     connection.execute(
         "UPDATE trials SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'running')", (run,)
     )
-    # A candidate queued for a retest has its former verdict: it is done.
+    # A candidate that is queued for a retest still has its earlier verdict, so it becomes done.
     connection.execute(
         "UPDATE candidates SET state = CASE WHEN verdict IS NULL THEN 'cancelled' ELSE 'done' END "
         "WHERE run_id = ? AND state != 'done'",
         (run,),
     )
-    # The former result counts again; the partial one is dropped.
+    # The earlier result counts again, and the partial one is dropped.
     connection.execute(
         "UPDATE checks SET state = CASE WHEN result_blob IS NULL THEN 'cancelled' ELSE 'done' END, rerun_block = NULL, problem = NULL, "
         "partial = CASE WHEN result_blob IS NULL THEN partial ELSE '' END WHERE run_id = ? AND state IN ('queued', 'running')",
@@ -72,7 +72,7 @@ def mark_cancelled(connection: sqlite3.Connection, run: str) -> None:
 
 
 def _wait_for_release(reader: SessionReader, run: str | None) -> None:
-    """Wait for engines that have finished their run to exit, so that a resume right after the end works."""
+    """Wait until engines that have finished their run exit, so that a run can be resumed right after its end."""
     pause = threading.Event()
     for row in reader.runs():
         if run in (None, row.id) and _is_over(reader, row):
@@ -83,7 +83,7 @@ def _wait_for_release(reader: SessionReader, run: str | None) -> None:
 
 
 def _is_over(reader: SessionReader, run: RunRow) -> bool:
-    """Return whether an engine has no work left in a run; its orders are complete before it is marked as done."""
+    """Return whether an engine has no work left in a run, which can be true before it is marked as done."""
     if run.kind != "regenerate" or run.state != "running":
         return run.state not in {"queued", "running"}
     orders = all_orders(run)
@@ -92,7 +92,7 @@ def _is_over(reader: SessionReader, run: RunRow) -> bool:
     )
 
 
-# An explicit list: an item with a damaged state may be done and must not be repeated.
+# List the states explicitly: an item with a damaged state may be done, and must not be repeated.
 _OPEN = "('queued', 'running', 'failed', 'asking', 'testing', 'cancelled')"
 
 
@@ -106,7 +106,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
             held = reader.holder(run)
             if held is not None:
                 raise WorkbenchError(f"Run {run} is being executed right now (process {held.pid} on {held.host}).")
-        # Queued runs have their engines already.
+        # Queued runs already have engines.
         queued = {row.id for row in waiting_runs(reader)}
         rows = [row for row in unfinished(reader) if run in (None, row.id) and row.id not in queued]
     waiting = [row.id for row in rows]
@@ -119,7 +119,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
     with SessionWriter(session) as writer, writer.transaction() as connection:
         for key in waiting:
             writer.set_run(key, state="queued", finished_at=None, error=None)
-            if key in imported:  # its items keep the states of their files
+            if key in imported:  # the items of an import keep the states of their files
                 continue
             kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (key,)).fetchone()
             if kind == "regenerate":  # the next engine records its own acceptances
@@ -128,7 +128,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
                 )
             connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
             connection.execute(f"UPDATE trials SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
-            # An order that no engine has accepted yet queues only its own candidates.
+            # An order that no engine has accepted yet adds only its own candidates to the queue.
             if key not in ordered:
                 connection.execute(
                     f"UPDATE candidates SET state = 'queued' WHERE run_id = ? AND (state IN {_OPEN} OR verdict = 'error')",
@@ -146,7 +146,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
 
 
 def _recount(connection: sqlite3.Connection, run: str) -> None:
-    """Recount the stages of a cancelled run, within a transaction, as a cancelled rerun keeps former verdicts."""
+    """Recount the stages of a cancelled run, within a transaction, since a cancelled rerun restores old verdicts."""
     settled = (
         "state = 'done' OR task_id IN (SELECT id FROM tasks WHERE run_id = candidates.run_id AND state = 'excluded')"
     )
@@ -177,7 +177,7 @@ def missing_work(session: Path, measured: MeasuredRates, run: str = "") -> Itera
 
 
 def _of_run(reader: SessionReader, run: RunRow, measured: MeasuredRates) -> Iterator[tuple[str, WorkEstimate]]:
-    # Not at the top, as orders import this module.
+    # Imported here, because orders import this module.
     from workbench.orders.import_files import ImportOrder, ordered_import
 
     if (plan := ordered_import(run)) is not None:

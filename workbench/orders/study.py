@@ -1,7 +1,7 @@
 """Order a study: write it into a session, plan its missing runs, and execute them.
 
-A column of agents is a document run; a doc system on a source is a regeneration run, extended by evaluators. Identities
-tell which results exist. Cheap to import.
+A column of agents is a document run. A doc system on a source is a regeneration run, which further evaluators extend.
+Identities show which results already exist. Cheap to import.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LOOK_SECONDS = 0.2
 
 
 def resolved_study(study: Study, session: Path | None = None) -> Study:
-    """Fill in this machine's defaults; a model whose column is complete in ``session`` needs no key."""
+    """Fill in this machine's defaults; a model needs no key if its column is complete in ``session``."""
     with keys_unneeded():
         whole = _written_out(study)
     for column in whole.columns:
@@ -55,7 +55,7 @@ def resolved_study(study: Study, session: Path | None = None) -> Study:
                 if session is None or not session.exists() or not _is_complete(session, whole, column):
                     raise
         except WorkbenchError:
-            continue  # its cells show the problem
+            continue  # the cells of the column will show the problem
     return whole
 
 
@@ -112,7 +112,7 @@ def _resolved_column(study: Study, column: StudyColumn) -> StudyColumn:
 
 
 def written_out(rows: Sequence[str]) -> tuple[str, ...]:
-    """Make the paths of folders and files absolute, as a resume may run in another folder."""
+    """Make the paths of folders and files absolute, because a resume may run in another folder."""
     cases = {case.id for case in catalog.load_cases()[0]}
     paths = {row: expanded(row) for row in rows if row not in cases}
     return tuple(
@@ -132,21 +132,21 @@ def document_plan(study: Study, column: StudyColumn) -> DocumentPlan:
 
 
 def regeneration_plan(study: Study, row: str, column: StudyColumn) -> RegenerationPlan:
-    """Return the plan of a cell of docs."""
+    """Return the plan of the run that executes a cell of doc systems."""
     asked = of_study(RegenerationPlan, {"limits": study.limits, "settings": study.settings})
     asked |= {"samples": study.samples, "k": study.k, "spend_limit": _most(study)}
     return RegenerationPlan(row, column.system, evaluator=column.model, **asked)
 
 
 def _most(study: Study) -> float:
-    """Return the spend limit of a run of a study; ``each_run`` lowers it to what is left of the study's limit."""
+    """Return the spend limit of a study's run; ``each_run`` lowers it to what remains of the study's limit."""
     return min((one for one in (study.spend_limit, load().spend_limit) if one), default=0.0)
 
 
 def order_study(session: Path, study: Study) -> Study:
     """Write a study and its missing runs into a session (created if missing), and return the resolved study.
 
-    A cell that cannot be planned stores its problem. Nothing is started, see :func:`each_run`.
+    If a cell cannot be planned, its problem is stored. Nothing is started; see :func:`each_run`.
     """
     study = resolved_study(study, session)
     check_place(session)
@@ -185,7 +185,7 @@ def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
 
 
 def _lacks(session: Path, plan: DocumentPlan, trials: Iterable[RequestedTrial]) -> bool:
-    """Return whether done trials lack scores or checks that the plan asks for."""
+    """Return whether finished trials lack scores or checks that the plan requires."""
     requested = {(rubric, recorded_as(judge)) for rubric in plan.rubrics for judge in plan.asked_judges}
     with SessionReader(session) as reader:
         over = {row.trial_id for row in reader.checks() if row.executed and row.state in ("done", "failed")}
@@ -218,7 +218,7 @@ def _regeneration_cells(session: Path, study: Study) -> list[StudyCellRow]:
 
 
 def study_runs(reader: SessionReader, name: str) -> list[str]:
-    """Return the runs of a study in the order of its cells."""
+    """Return the runs of a study, in the order of its cells."""
     return list(dict.fromkeys(run for runs in _runs_by_cell(reader, name).values() for run in runs))
 
 
@@ -237,9 +237,9 @@ def _runs_by_cell(reader: SessionReader, name: str) -> dict[tuple[str, str], lis
 
 
 def pending_runs(reader: SessionReader, name: str) -> list[str]:
-    """Return the incomplete runs of a study, those with an engine first."""
+    """Return the incomplete runs of a study; those that an engine is executing come first."""
     rows = [row for run in study_runs(reader, name) if (row := reader.run(run)) is not None and row.archived_at is None]
-    # An engine holds its lease for a moment after the run is done.
+    # An engine holds its lease for a moment after its run is done.
     missing = [row.id for row in rows if is_missing(reader, row)]
     return sorted(missing, key=lambda run: reader.holder(run) is None)
 
@@ -250,10 +250,11 @@ def titles_of(reader: SessionReader, name: str, run: str) -> Sequence[str]:
 
 
 def each_run(session: Path, name: str) -> Iterator[str]:
-    """Start the incomplete runs of a study one by one, and yield the id of each after its start.
+    """Start the incomplete runs of a study one by one, and yield the id of each after it has started.
 
-    The caller waits for the end of a run before it requests the next. A cancelled run ends the study, a failed one does not.
-    When the study's spend limit is reached, it is stored as the study's ``problem`` and nothing more is started.
+    The caller must wait for a run to end before it requests the next one. A cancelled run ends the study, but a failed
+    run does not. When the study's spend limit is reached, a message is stored as the study's ``problem`` and no further
+    run is started.
     """
     with SessionWriter(session) as writer:
         writer.set_study(name, problem=None)
@@ -275,7 +276,7 @@ def each_run(session: Path, name: str) -> Iterator[str]:
                 if not running.resume(session, run):
                     continue
             except WorkbenchError:
-                # Another process was faster: follow its engine.
+                # Another process started the run first, so follow that engine.
                 with SessionReader(session) as reader:
                     if reader.holder(run) is None:
                         raise
@@ -287,7 +288,7 @@ def each_run(session: Path, name: str) -> Iterator[str]:
 
 
 def _limited(session: Path, name: str, run: str) -> str:
-    """Set the spend limit of a run to the rest of the study's; return a message if nothing is left."""
+    """Set the spend limit of a run to what remains of the study's limit; return a message if nothing remains."""
     with SessionReader(session) as reader:
         study = declared(reader, name)
         if not study.spend_limit:
@@ -312,7 +313,7 @@ def _limited(session: Path, name: str, run: str) -> str:
 
 
 def execute_study(session: Path, name: str) -> int:
-    """Execute the incomplete runs of a study; return 0 if it is complete then, else 1."""
+    """Execute the incomplete runs of a study; return 0 if the study is complete afterwards, otherwise 1."""
     pause = threading.Event()
     for run in each_run(session, name):
         with SessionReader(session) as reader:
@@ -354,7 +355,7 @@ class StudyOrder(WorkOrder):
             self.runs = pending_runs(reader, self.study.name)
 
     def launch(self, *, queue: bool = False, warm: WarmEngine | None = None) -> None:
-        """Start one process for all runs, if there are any."""
+        """Start one process for all runs, unless there are none."""
         if self.runs:
             self.process = launch_study(self.session, self.study.name, queue=queue)
 

@@ -1,4 +1,4 @@
-"""Estimate a study without the cells that the session already has."""
+"""Estimate a study, excluding the cells that the session already contains."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ _DOCUMENTED = "SELECT DISTINCT run_id FROM stages WHERE name = 'documentation' A
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """A session's runs, its counted samples by group, and the runs with complete documentation."""
+    """The runs of a session, the number of counted samples per group, and the runs with complete documentation."""
 
     runs: Sequence[RunRow] = ()
     counted: Mapping[_Group, int] = field(default_factory=dict)
     documented: frozenset[str] = frozenset()
 
     def run_of(self, plan: RegenerationPlan) -> str:
-        """Return the run that a plan extends, "" if there is none."""
+        """Return the run that a plan extends, or "" if there is none."""
         return next((run.id for run in self.runs if is_same_work(run, plan)), "")
 
 
 def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once: int) -> WorkEstimate:
-    """Estimate the missing cells of a study, executed one after the other.
+    """Estimate the missing cells of a study, executed one after another.
 
-    If tasks are not built yet, the limit of tasks is an upper bound. ``session`` may not exist yet; ``at_once`` trials run
-    concurrently.
+    If tasks are not built yet, the limit on the number of tasks is an upper bound. ``session`` need not exist yet;
+    ``at_once`` trials run concurrently.
     """
     if study.kind == AGENTS:
         found, lacking = [], []
@@ -69,9 +69,9 @@ def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once
                     asked, trials = requested_trials(session, document_plan(study, column), ordered)
             except WorkbenchError:
                 if is_remote(column.system):
-                    continue  # its cells will say why
+                    continue  # the cells of the column will explain why
                 raise
-            # Unfinished trials are resumed.
+            # Unfinished trials will be resumed.
             if cases := [one.case for one in trials if one.state != "done"]:
                 lacking.append(column.name)
                 found.append(
@@ -83,7 +83,7 @@ def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once
     plans = []
     for column in study.columns:
         if not column_problem(study, column):
-            with contextlib.suppress(WorkbenchError), keys_unneeded():  # its cells will say why
+            with contextlib.suppress(WorkbenchError), keys_unneeded():  # the cells of the column will explain why
                 plans.append((column, resolved(regeneration_plan(study, study.rows[0], column))))
     planned = {column for column, _ in plans}
     left_out = tuple(dict.fromkeys(column.name for column in study.columns if column not in planned))
@@ -92,7 +92,7 @@ def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once
     for row in study.rows:
         source, first = absolute_source(row), True
         for column, plan in plans:
-            # The plans of a column differ only in their source.
+            # The plans of a column differ only in their sources.
             plan_of_cell, ask = replace(plan, source=source), plan.asks[0]
             run = recorded.run_of(plan_of_cell)
             tasks = None if ask.tasks else task_count(measured, source, ask.limit)
@@ -114,7 +114,7 @@ def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once
 
 
 def _all(found: Sequence[WorkEstimate], names: Sequence[str]) -> WorkEstimate:
-    """Add estimates; if the time of some is unknown, use that of the others and name the missing ones."""
+    """Add estimates; if some have no time, the sum has the time of the others and lists the columns without one."""
     whole = added(found)
     timed = [one.seconds for one in found if one.seconds is not None]
     if whole.count is None or whole.seconds is not None or not timed:
@@ -124,7 +124,7 @@ def _all(found: Sequence[WorkEstimate], names: Sequence[str]) -> WorkEstimate:
 
 
 def seconds_left(session: Path, name: str, at_once: int) -> float | None:
-    """Return the estimated remaining seconds of a study; None if unknown."""
+    """Return the estimated remaining seconds of a study, or None if unknown."""
     with SessionReader(session, surveyed=False) as reader:
         study = declared(reader, name)
     estimate = estimate_study(measure(session, session), session, study, at_once)

@@ -1,7 +1,7 @@
-"""Pages: what is read as a document, in all formats; reports on sessions, single items and studies.
+"""Pages are documents in any format: reports on sessions, single items and studies.
 
-:func:`write_report` covers sessions, :func:`workbench.pages.study_report.write_study_report` studies, which need numpy. The
-modules of the formats are imported when a report is written.
+:func:`write_report` covers sessions, and :func:`workbench.pages.study_report.write_study_report` covers studies, which
+need numpy. The module of a format is imported when a report is written.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ PAGE_FORMATS: Mapping[str, str] = {
     "json": "everything",
     "csv": "its tables",
 }
-"""Formats of a page."""
+"""The formats of a page."""
 FORMATS: Mapping[str, str] = {
     **PAGE_FORMATS,
     "csv": "a line per trial, or per candidate in a session of regeneration only",
 }
-"""Formats of a report on a session; plug-ins add others."""
+"""The formats of a report on a session; plug-ins add others."""
 STUDY_FORMATS: Mapping[str, str] = {
     **FORMATS,
     "csv": "a line per cell and per item",
@@ -40,22 +40,22 @@ __all__ = ["FORMATS", "STUDY_FORMATS", "format_by_name", "in_words", "write_repo
 
 
 def format_by_name(file: str | Path, formats: Mapping[str, str]) -> str:
-    """Return the format of a file's suffix, "" if it is none of ``formats``."""
+    """Return the format with a file's suffix, or "" if ``formats`` has none."""
     format = _BY_ENDING.get(Path(file).suffix.lower(), "")
     return format if format in formats else ""
 
 
 def in_words(formats: Mapping[str, str]) -> str:
-    """Return ``md (Markdown), json (everything)``."""
+    """Return a text such as ``md (Markdown), json (everything)``."""
     return ", ".join(f"{name} ({what})" for name, what in formats.items())
 
 
 def write_report(
     session: Path, format: str, out: Path | None, item: str | None = None, *, damage: list[Damage] | None = None
 ) -> Path | str:
-    """Write a report on a session and return its path, or the text if ``out`` is None; blocks while it reads.
+    """Write a report on a session and return its path, or the text if ``out`` is None; blocks while reading.
 
-    What could not be read of the session is appended to ``damage``.
+    Any damage to the session is appended to ``damage``.
 
     Raises:
         UsageError: The format or item is unknown, or ``out`` is a session.

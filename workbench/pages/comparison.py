@@ -1,4 +1,4 @@
-"""A comparison as a page: the two sides, their figures, a table for each pane, and the lines in which texts differ."""
+"""A comparison as a page: the two sides, their figures, a table for each pane, and the lines that differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.pages.page import Note, PageTable, Part, Preformatted, ReportPage
 
 
 def comparison_page(found: Sequence[panes.PairComparison], notes: Sequence[str] = ()) -> ReportPage:
-    """Return the page of one comparison, or of several pairs of groups; equal rows are only counted."""
+    """Return the page of one comparison, or of several pairs of groups; equal rows are counted but not listed."""
     lead, *others = (tuple(_head(one)) for one in found)
     sections: list[Section] = []
     for at, one in enumerate(found):

@@ -1,4 +1,4 @@
-"""Excerpts of long texts; an excerpt that is cut says so."""
+"""Excerpts of long texts; an excerpt that was cut says so."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ README_LIMIT = 400_000
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The beginning of a text without control sequences; ``size`` is that of the whole text in bytes."""
+    """The beginning of a text without control sequences; ``size`` is the size of the whole text in bytes."""
 
     text: str
     size: int
@@ -31,7 +31,8 @@ class Excerpt:
 class Excerpts:
     """Reads the texts of one report, ``whole`` or as excerpts.
 
-    A report with ten thousand observations of a megabyte must still open: after its allowance is spent, excerpts have a few lines.
+    A report with ten thousand observations of a megabyte each must remain usable, so once its allowance is spent,
+    excerpts have only a few lines.
     """
 
     def __init__(self, reader: SessionReader, *, whole: bool = False) -> None:
@@ -44,19 +45,19 @@ class Excerpts:
         return self._left > 0
 
     def charge(self, characters: int) -> None:
-        """Subtract text that is not an excerpt from the allowance."""
+        """Subtract the length of text that is not an excerpt from the allowance."""
         self._left -= characters
 
     def of(self, digest: str | None, name: str) -> Excerpt:
-        """Return an excerpt of a blob: empty for None, a sentence with its ``name`` if it cannot be read."""
+        """Return an excerpt of a blob: empty for None, or a sentence with its ``name`` if the blob cannot be read."""
         limit = _LONGEST if self._left > 0 else _SHORT
         found = self._read(digest, name, limit)
         self._left -= min(found.size, limit)
-        # A character that is cut leaves a replacement character at the end.
+        # A character that was cut in the middle leaves a replacement character at the end.
         return replace(found, text=found.text.rstrip("\ufffd")) if found.cut else found
 
     def readme(self, digest: str, name: str) -> Excerpt:
-        """Return a README up to :data:`README_LIMIT`, not charged to the allowance."""
+        """Return a README up to :data:`README_LIMIT`; it is not charged to the allowance."""
         return self._read(digest, name, README_LIMIT)
 
     def _read(self, digest: str | None, name: str, limit: int) -> Excerpt:
@@ -68,13 +69,13 @@ class Excerpts:
 
 
 def split_answer(answer: str) -> tuple[str, str]:
-    """Return the thought before an agent's call, and the rest of the answer; an answer without a call is all thought."""
+    """Return the thought before an agent's call, and the rest of the answer; without a call, all of it is thought."""
     thought, _ = protocol.split_answer(answer)
     return thought, answer.strip()[len(thought) :].strip()
 
 
 def pretty_json(text: str) -> str:
-    """Return JSON indented, any other text unchanged."""
+    """Return JSON with indentation; any other text is returned unchanged."""
     try:
         return json_text(json.loads(text), indent=2)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""A page as one HTML file that loads nothing: the template ``html.jinja``, SVG figures and rendered READMEs; light, dark, in print.
+"""A page as one HTML file that loads nothing: the template ``html.jinja``, SVG figures and rendered READMEs.
 
-Its only script searches pages with items. The template takes 2.8 times as long as Python code (30 µs for a small part), and 0.2 s
-for the first page of a process.
+It has a light, a dark and a print style. Its only script searches pages with items. The template takes 2.8 times as
+long as plain Python code (30 µs for a small part), and 0.2 s for the first page of a process.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from workbench.session.json_forms import TIER_NAMES
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-# The browser enforces that nothing is fetched and no other script runs, whatever a README or a name contains.
+# The browser enforces that nothing is fetched and no other script runs, whatever READMEs or names contain.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 MOST_COMPARED = 100_000
-"""Maximum length of compared texts: matching lines takes quadratic time at worst."""
+"""The maximum length of texts to compare: matching their lines takes quadratic time in the worst case."""
 _BOUNDS = re.compile(r"([−+]?\d[\d.,]*) ((?:\[[^\]]*\])?(?: ?\([^)]*\))?(?: of \d+)?)$")
 _STATES = {
     **dict.fromkeys((glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]), "bad"),
@@ -50,7 +50,7 @@ def render(page: ReportPage) -> Iterator[str]:
     script, policy = "", _POLICY
     if page.noun:
         script = _file("report.js")
-        # Browsers allow exactly these bytes, the line breaks around them included.
+        # Browsers compute the script's hash from exactly these bytes, including the line breaks around them.
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
         policy = f"{_POLICY}; script-src 'sha256-{digest}'"
     style = _file("report.css") + ("" if page.noun else _file("page.css"))
@@ -70,7 +70,7 @@ def _file(name: str) -> str:
 
 
 def _anchored(sections: Sequence[Section]) -> tuple[Section, ...]:
-    """Return sections with unique ids, made of their titles where they have none."""
+    """Return the sections with unique ids, which are derived from the titles of those without an anchor."""
     found: dict[str, Section] = {}
     for number, one in enumerate(sections, 1):
         name = one.anchor or re.sub(r"[^a-z0-9]+", "-", one.title.lower()).strip("-")[:40]
@@ -110,7 +110,7 @@ def e(value: object) -> Markup:
 
 
 def marked(words: str) -> Markup:
-    """Return a state or verdict in its colour, which repeats what glyph and word say."""
+    """Return a state or verdict in its colour; the colour only repeats the meaning of the sign and word."""
     name = _STATES.get(words[:1], "") if len(words) == 1 or words[1:2] == " " else ""
     if " · " in words and name:
         return Markup(" · ").join(marked(part) for part in words.split(" · "))
@@ -132,7 +132,7 @@ def _figure(figure: Figure) -> Markup:
 
 
 def _diff(part: TextChanges) -> tuple[str, list[str]]:
-    """Return a summary and the lines of a diff; without lines, the summary says why."""
+    """Return a summary and the lines of a diff; if there are no lines, the summary says why."""
     before, after = part.before, part.after
     if before.cut or after.cut or max(len(before.text), len(after.text)) > MOST_COMPARED:
         return ": too long to compare here.", []
@@ -145,13 +145,17 @@ def _diff(part: TextChanges) -> tuple[str, list[str]]:
     return line_diff_words(diff), diff
 
 
-_RENDERED_LIMIT = 100_000  # characters; the worst such README takes a second; of a longer one only the source is shown
+# characters; the worst README of this size takes a second, and of a longer one only the source is shown
+_RENDERED_LIMIT = 100_000
 _LINKS = ("http://", "https://", "mailto:")
-_LOWER = 3  # levels by which a README's headings are moved below those of the report
+_LOWER = 3  # levels by which a README's headings are moved down, below those of the report
 
 
 def rendered(markdown: str) -> Markup | None:
-    """Return a README as HTML, None if it is too long; images become text, and only web and mail links remain links."""
+    """Return a README as HTML, or None if it is too long.
+
+    Images become text, and only web and mail links remain links.
+    """
     return None if len(markdown) > _RENDERED_LIMIT else Markup(_renderer().render(markdown))
 
 
@@ -160,7 +164,7 @@ def _renderer() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    # All targets pass the parser: the render rules below keep the text of a refused link.
+    # The parser accepts all targets: the render rules below preserve the text of a refused link.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
     for rule in (_image, _link_open, _link_close, _heading_open, _heading_close):
         parser.add_render_rule(rule.__name__[1:], rule)
@@ -186,7 +190,7 @@ def _leads(token: Any) -> bool:
 
 
 def _link_close(renderer: Any, tokens: Sequence[Any], place: int, options: Any, environment: Any) -> str:
-    # Links do not nest in Markdown, so the nearest opening token matches.
+    # Links do not nest in Markdown, so the nearest opening token is the matching one.
     opening = next(tokens[at] for at in range(place, -1, -1) if tokens[at].type == "link_open")
     return "</a>" if _leads(opening) else "</span>"
 

@@ -1,6 +1,6 @@
-r"""A page as a LaTeX fragment for ``\input`` in an article: sections, tables with booktabs and figures with pgfplots.
+r"""A page as a LaTeX fragment for ``\input`` in an article: sections, tables with booktabs, and pgfplots figures.
 
-A comment at its beginning lists the packages it needs. Folded figures are left out; the tables have their numbers.
+A comment at its beginning lists the required packages. Folded figures are left out; the tables have their numbers.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _HEAD = r"""% Written by workbench report. Read this file with \input; the pream
 % are left out without it, \usepackage{pgfplots}\pgfplotsset{compat=1.17}.
 """
 _LETTERS = 92
-"""Letters of \\footnotesize on a line of an article; a wider table is divided by columns."""
+"""The number of \\footnotesize letters on a line of an article; a wider table is divided by columns."""
 _LONG = 32
-"""Longer texts wrap within their cells."""
+"""Text longer than this wraps within its cell."""
 _ROWS = 42
-"""Rows on a page of an article; a longer table is divided by rows."""
+"""The number of rows on a page of an article; a longer table is divided by rows."""
 _FLOATS = 12
-"""Tables and figures of a section before a page break: LaTeX defers at most 52 floats."""
+"""The number of tables and figures in a section before a page break: LaTeX defers at most 52 floats."""
 
 
 def render(page: ReportPage) -> Iterator[str]:
@@ -100,14 +100,14 @@ def _part(part: Part, section: str, labels: dict[str, int]) -> list[str]:
 def _divided(table: PageTable) -> list[PageTable]:
     widths = [max(map(len, column)) + 2 for column in zip(table.headings, *table.rows, strict=True)]
     texts = [place for place in range(len(widths)) if place not in table.right]
-    # Cells that wrap have two lines.
+    # Cells that wrap count as two lines.
     most = _ROWS // 2 if any(widths[place] > _LONG + 2 for place in texts) else _ROWS
     capped = [min(width, _LONG + 2) if place in texts else width for place, width in enumerate(widths)]
     return divided(table, capped, _LETTERS, most)
 
 
 def _items(lines: Iterator[str]) -> str:
-    # A list without an item does not compile.
+    # A list without items does not compile.
     return str(_templates().items(several)) if (several := list(lines)) else ""
 
 
@@ -156,7 +156,7 @@ def _label(words: str, labels: dict[str, int]) -> str:
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    # Otherwise ligatures, an optional argument after a line break, or a quotation mark that OT1 lacks.
+    # Prevent ligatures, an optional argument after a line break, and a quotation mark that OT1 lacks.
     '"': "''", "`": r"\textasciigrave{}", "[": "{[}", "]": "{]}", "*": "{*}",
     "−": "$-$", "×": r"$\times$", "±": r"$\pm$", "·": r"\textperiodcentered{}", "–": "--", "—": "---", "…": r"\ldots{}",
     "→": r"$\to$", "≤": r"$\le$", "≥": r"$\ge$", "τ": r"$\tau$", "’": "'", "‘": "`", "“": "``", "”": "''", "•": r"\textbullet{}",
@@ -165,7 +165,7 @@ _SPECIAL = {
 }  # fmt: skip
 _PLAIN = frozenset("ßæÆœŒøØłŁı")
 _ACCENTS = frozenset("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327")
-"""Accents that plain LaTeX can put on a letter."""
+"""The accents that plain LaTeX can put on a letter."""
 _ENDED = re.compile(r"-(?=-)|.", re.DOTALL)
 
 
@@ -178,7 +178,7 @@ def latex(text: object, width: int = 600) -> str:
 
 def _one(character: str, following: str) -> str:
     if character == "-" and following == "-":
-        # Two hyphens would become a dash.
+        # Two hyphens would be typeset as a dash.
         return "-{}"
     if character in _SPECIAL:
         return _SPECIAL[character]

@@ -1,4 +1,7 @@
-"""A page as Markdown; texts from outside are escaped or fenced. Figures are left out: the tables have their numbers."""
+"""A page as Markdown; external text is escaped or fenced.
+
+Figures are left out, because the tables have the same numbers.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,20 @@ from itertools import chain
 from workbench.base.text import clean
 from workbench.pages import page
 
-# An underscore inside a word is not emphasis; characters with a meaning only at the start of a line are escaped only there.
+# An underscore inside a word is not emphasis; characters that are only special at the start of a line are escaped only
+# there.
 _PUNCTUATION = re.compile(r"([\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|^[#+=>-]|#(?=#*$))")
 _NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _BACKTICKS = re.compile(r"`+")
-# An interval in brackets is not a link unless followed by one of these; unescaped it stays readable on a terminal.
+# An interval in brackets is not a link unless one of these characters follows; unescaped, it is readable on a terminal.
 _INTERVAL = re.compile(r"\\\[([−+\d., ]+)\\\](?![\[(:])")
 _PLUS = re.compile(r"^\\\+(?=\d)")
 _SHORT = 300
-"""Prose up to this length stays on its title's line."""
+"""Prose up to this length is placed on the same line as its title."""
 
 
 def inline(text: object) -> str:
-    """Return a text as one line that Markdown shows letter by letter: no markup, no HTML, no end of a table cell."""
+    """Return a text as one line that Markdown shows literally, without markup, HTML or the end of a table cell."""
     if isinstance(text, page.MarkedText):
         return text.joined(inline, "`{}`".format, "[{}]({})")
     flat = " ".join(clean(str(text)).split())
@@ -30,7 +34,7 @@ def inline(text: object) -> str:
 
 
 def fence(text: str, language: str = "") -> str:
-    """Return a code block whose fence is longer than any run of backticks inside."""
+    """Return a code block with a fence that is longer than any run of backticks inside."""
     text = clean(text)
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     ticks = "`" * max(3, longest + 1)
@@ -112,7 +116,7 @@ def _literal(part: page.Preformatted) -> str:
 
 
 def _hidden(title: str, small: str, text: page.Preformatted) -> str:
-    """Return a collapsed code block; the blank lines are needed for Markdown inside HTML."""
+    """Return a collapsed code block; the blank lines are required for Markdown inside HTML."""
     summary = f"{inline(title)}{f', {inline(small)}' if small else ''}"
     return f"<details><summary>{summary}</summary>\n\n{fence(text.text, text.language)}\n</details>\n"
 

@@ -1,7 +1,8 @@
-"""A page without any markup: headings, text, tables and figures, before a format decides how they look.
+"""A page without any markup: headings, text, tables and figures, before a format determines their appearance.
 
-The renderers (:mod:`.markdown`, :mod:`.html`, :mod:`.latex` and, on a terminal, :mod:`workbench.commands.terminal`) escape every
-text; whoever builds a page passes texts from outside unchanged. A format leaves out what it cannot show.
+The renderers (:mod:`.markdown`, :mod:`.html`, :mod:`.latex` and, on a terminal, :mod:`workbench.commands.terminal`)
+escape all text, so code that builds a page passes external text unchanged. A format leaves out parts that it cannot
+show.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ _MARK = re.compile(r"`([^`]+)`|\[([^]]+)\]\(([^)\s]+)\)")
 
 
 class MarkedText(str):
-    """A text of the program's own in which `` `code` `` and ``[text](URL)`` keep their meaning; never for a text from outside.
+    """The program's own text, in which `` `code` `` and ``[text](URL)`` are markup; never use it for external text.
 
-    As a string it has no link targets; ``pieces`` are its texts, each with its kind: "", "code" or the URL of a link.
+    As a string, it has no link targets. ``pieces`` has its parts, each with its kind: "", "code" or the URL of a link.
     """
 
     pieces: tuple[tuple[str, str], ...]
@@ -39,7 +40,10 @@ class MarkedText(str):
         return made
 
     def joined(self, text: Callable[[str], str], code: Callable[[str], str], link: str) -> str:
-        """Return the pieces as ``text`` and ``code`` write them, links in a format with text and URL; blanks between them stay."""
+        """Return the pieces in one string, formatted by ``text`` and ``code``; spaces between pieces are preserved.
+
+        ``link`` is the format of links, with the text and the URL.
+        """
         found = []
         for words, kind in self.pieces:
             made = code(words) if kind == "code" else link.format(text(words), kind) if kind else text(words)
@@ -49,7 +53,7 @@ class MarkedText(str):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A paragraph; ``kind`` names its style: ``plain``, ``problem``, ``advice``, ``remark``; "" is dimmed."""
+    """A paragraph; ``kind`` is its style: ``plain``, ``problem``, ``advice``, ``remark``, or "" for dimmed text."""
 
     text: str
     kind: str = ""
@@ -57,21 +61,24 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class BulletList:
-    """Sentences, each with a bullet."""
+    """Sentences with bullets."""
 
     items: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FactList:
-    """Labels with their values; renderers leave out empty values."""
+    """Labels with values; renderers leave out those with empty values."""
 
     pairs: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NarrowForm:
-    """What replaces a table that does not fit: shorter cells, and a ``legend`` with the full text of each number column."""
+    """The form of a table that is used if the table does not fit.
+
+    It has shorter cells, and a ``legend`` with the full text of each number column.
+    """
 
     caption: str
     rows: tuple[tuple[str, ...], ...]
@@ -81,11 +88,12 @@ class NarrowForm:
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """A table; ``right`` are the places of number columns, the last ``closing`` rows (means, sums) stand below a line.
+    """A table; ``right`` has the indices of number columns.
 
-    ``links`` has the item that each row leads to ("" for none), ``anchor`` the prefix of its id on the page. A table with a
-    ``caption`` stands by itself. Where room is short, a renderer takes the ``narrow`` form, drops the ``droppable`` columns in
-    their order, or divides a table with a caption.
+    The last ``closing`` rows (means, sums) are below a line. ``links`` has the item that each row links to ("" for
+    none), and ``anchor`` the prefix of that item's id on the page. A table with a ``caption`` can be understood without
+    the surrounding text. If there is not enough room, a renderer uses the ``narrow`` form, drops the ``droppable``
+    columns in their order, or divides a table that has a caption.
     """
 
     headings: tuple[str, ...]
@@ -115,7 +123,7 @@ def grid(
     closing: int = 0,
     narrow: NarrowForm | None = None,
 ) -> PageTable:
-    """Return a table with a caption; all but its first ``texts`` columns are numbers."""
+    """Return a table with a caption; all columns after the first ``texts`` are numbers."""
     heads = tuple(headings)
     right = frozenset(range(texts, len(heads)))
     return PageTable(heads, tuple(map(tuple, rows)), right, caption=caption, closing=closing, narrow=narrow)
@@ -132,7 +140,10 @@ def table_of(
     optional: Container[str] = (),
     droppable: tuple[str, ...] = (),
 ) -> PageTable:
-    """Return a table with a row for each item; ``right`` are numbers, ``optional`` columns are left out where all is empty."""
+    """Return a table with a row for each item.
+
+    The columns in ``right`` are numbers; those in ``optional`` are left out if all of their cells are empty.
+    """
     rows = tuple(tuple(value(item) for value in columns.values()) for item in items)
     numbers = frozenset(place for place, name in enumerate(columns) if name in right)
     kept = [place for place, name in enumerate(columns) if name not in optional or any(row[place] for row in rows)]
@@ -143,7 +154,7 @@ def table_of(
 class HeatCell:
     """A value of a matrix: its ``share`` of the colour from 0 to 1 (None for none), its text, and a tooltip.
 
-    A ``tone`` (good, warn, bad) replaces the share where a page has such colours.
+    A ``tone`` (good, warn, bad) replaces the share on pages that have such colours.
     """
 
     share: float | None
@@ -154,7 +165,7 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """A heat map with its numbers; ``description`` describes it for readers who cannot see it."""
+    """A heat map with its numbers; ``description`` is for readers who cannot see it."""
 
     caption: str
     headings: tuple[str, ...]
@@ -164,7 +175,7 @@ class Heat:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A line of a forest plot: a value with the bounds of its interval (None for none), and both as ``text``."""
+    """A line of a forest plot: a value, the bounds of its interval (None for none), and both as ``text``."""
 
     label: str
     value: float
@@ -180,7 +191,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """A forest plot of differences around 0; a ``folded`` one is closed at first."""
+    """A forest plot of differences around 0; a ``folded`` one is initially closed."""
 
     caption: str
     bars: tuple[Bar, ...]
@@ -190,7 +201,7 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A row of columns, each with its height from 0 to 1 and its tone; None is a gap."""
+    """A row of columns, each with a height from 0 to 1 and a tone; None is a gap."""
 
     label: str
     columns: tuple[tuple[float, str] | None, ...]
@@ -199,7 +210,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Strips:
-    """Rows of the same columns; ``lines`` are heights that are marked in each row."""
+    """Rows with the same columns; ``lines`` has the heights to mark in each row."""
 
     caption: str
     rows: tuple[Strip, ...]
@@ -209,7 +220,7 @@ class Strips:
 
 @dataclass(frozen=True, slots=True)
 class HistogramRow:
-    """A histogram's bins with their tones ("" for none), the mean of all values, and a text beside them."""
+    """The bins of a histogram with their tones ("" for none), the mean of all values, and a text beside the bins."""
 
     label: str
     bins: tuple[tuple[Bin, str], ...]
@@ -219,7 +230,7 @@ class HistogramRow:
 
 @dataclass(frozen=True, slots=True)
 class Histograms:
-    """Histograms on one axis from ``low`` to ``high``; the highest bar of each row has its full height."""
+    """Histograms on one axis from ``low`` to ``high``; the highest bar of each row uses the full height of the row."""
 
     caption: str
     rows: tuple[HistogramRow, ...]
@@ -232,7 +243,7 @@ class Histograms:
 
 @dataclass(frozen=True, slots=True)
 class Subheading:
-    """A heading within a section; ``small`` is set in smaller type, ``anchor`` is the id of the section it links to."""
+    """A heading within a section; ``small`` is in smaller type, ``anchor`` is the id of the section it links to."""
 
     title: str
     small: str = ""
@@ -263,7 +274,7 @@ class TextChanges:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Parts behind a summary, which is a line of a list where it has ``cells``; ``kind`` is the CSS class."""
+    """Parts behind a summary; if it has ``cells``, the summary is a row of a list. ``kind`` is the CSS class."""
 
     title: str
     parts: tuple[Part, ...]
@@ -275,7 +286,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A score with its scorecard, None where that cannot be read."""
+    """A score with its scorecard, which is None if it cannot be read."""
 
     rubric: str
     judge: str
@@ -286,7 +297,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Readme:
-    """A README beside its scores; ``changed`` is its difference from the README it was made from, if that is known."""
+    """A README beside its scores; ``changed`` is the difference from the README that it was based on, if known."""
 
     text: Excerpt | None
     changed: tuple[Part, ...]
@@ -301,7 +312,7 @@ Part = (
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Parts under a heading; an ``item`` is one of many of a kind. Without an ``anchor`` its id is made of the title."""
+    """Parts under a heading; an ``item`` is one of many of its kind. The default id is derived from the title."""
 
     title: str
     parts: Iterable[Part]
@@ -312,10 +323,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ReportPage:
-    """A title, the parts before the first heading, and sections; ``over`` and ``foot`` name the program and its source.
+    """A title, the parts before the first heading, and sections; ``over`` and ``foot`` name the program and source.
 
-    ``items`` are sections that are built one by one, so that the long texts of one are gone when the next is built; ``index``
-    lists them, and ``noun`` is what a reader searches for among them.
+    ``items`` are sections that are built one at a time, so that the long texts of one are freed before the next is
+    built. ``index`` lists them, and ``noun`` is the kind of item that a reader can search for.
     """
 
     title: str
@@ -329,5 +340,8 @@ class ReportPage:
 
     @property
     def is_short(self) -> bool:
-        """Whether the index is open and all steps and bodies are printed; of a longer page only what the reader opened."""
+        """Whether the index is open, and all steps and bodies are printed.
+
+        For a longer page, only the parts that the reader has opened are printed.
+        """
         return len(self.index) <= 12

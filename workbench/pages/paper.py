@@ -39,7 +39,7 @@ CANNOT = (
     "the sizes of T_i, and with them a weighting by tests: not in the tables",
     "pass@k without leaking docs: needs docs and bodies of each task",
 )
-"""What cannot be computed from the tables, and why."""
+"""Results that cannot be computed from the tables, and the reasons."""
 
 
 def paper_page(paper: Paper) -> ReportPage:
@@ -202,7 +202,7 @@ def _method(paper: Paper) -> Iterator[Part]:
 
 
 def disagreements(paper: Paper) -> list[str]:
-    """Return the contradictions between tables and text, each in a sentence."""
+    """Return the contradictions between tables and text, each as a sentence."""
     candidates, everything, tasks = paper.sums
     found = [
         f"Table 2's tasks sum to {tasks:,}, the text says {paper.tasks_in_the_text:,} (candidates {candidates:,}, all tasks {everything:,})."

@@ -1,4 +1,4 @@
-"""A regeneration run as parts of a page: figures, failures and tasks; then each task with its candidates."""
+"""A regeneration run as parts of a page: figures, failures and tasks, followed by each task with its candidates."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import StageRow
 
 MOST_FAILURES = 50
-"""Failure groups in a table; the JSON report has all of them."""
+"""The maximum number of failure groups in a table; the JSON report has all of them."""
 
 
 def regenerations(contents: Contents, most_failures: int = MOST_FAILURES) -> Iterator[Section]:
@@ -63,7 +63,7 @@ def _run(contents: Contents, outcome: Regenerated, most: int) -> Iterator[Part]:
             "stage": lambda one: one.name,
             "state": lambda one: one.state,
             "done": lambda one: f"{one.done:,}" + (f" of {one.total:,}" if one.total is not None else ""),
-            # Further lines of a suite's note list the quarantined tests.
+            # The remaining lines of a suite's note list the quarantined tests.
             "note": lambda one: (one.note or "").partition("\n")[0],
         }
         yield Folded("Stages", (table_of(outcome.stages, columns, {"done"}, {"note"}),))
@@ -101,7 +101,7 @@ def _over_all_tasks(outcome: Regenerated, most: int) -> Iterator[Part]:
     if unsolved:
         table = PageTable(("file", "function", "samples", "evaluators"), unsolved, frozenset({2, 3}))
         yield Folded("Tasks without a passing sample", (table,), f"{len(unsolved):,}")
-    # With one file, the figures above are its own.
+    # If there is only one file, its figures are those above.
     files = [
         (group.name, outcome.name(one), f"{group.tasks:,}", *(share(each.value) for each in group.pass_at))
         for one, groups in outcome.files.items()
@@ -165,7 +165,7 @@ def _evaluators(outcome: Regenerated) -> PageTable:
 
 
 def _tasks(contents: Contents, outcome: Regenerated) -> PageTable:
-    """Return a row for each task and group with a sign for each sample; excluded tasks have the reason."""
+    """Return a row for each task and group with a sign for each sample; excluded tasks show the reason."""
     rows: list[tuple[str, ...]] = []
     links = []
     of_task: dict[str, list[TaskGroupLine]] = {}
@@ -193,7 +193,7 @@ def _tasks(contents: Contents, outcome: Regenerated) -> PageTable:
 
 
 def controls_words(controls: str | None) -> str:
-    """Return ``✓ reference · ✓ stub``, or whatever JSON was recorded."""
+    """Return a text such as ``✓ reference · ✓ stub``, or the recorded value if it has another form."""
     recorded = decoded(controls)
     if not recorded:
         return ""
@@ -246,12 +246,12 @@ def samples_of_task(reader: SessionReader, task: TaskRow, outcome: Regenerated, 
 def candidate_parts(
     reader: SessionReader, candidate: CandidateRow, original: Excerpt | None, texts: Excerpts
 ) -> Iterator[Part]:
-    """Yield former verdicts, the body and its difference from the original, and failed tests."""
+    """Yield earlier verdicts, the body and its difference from the original, and failed tests."""
     for former in reader.former_verdicts(candidate.id):
         yield Note(f"before: {wording.former_words(former)}")
         if failed := tuple(f"{test.outcome} {test.test_id}" for test in former_failing(reader, former)):
             yield BulletList(failed)
-    # A control's body is the original or a stub.
+    # The body of a control is the original or a stub.
     if candidate.body_blob and not candidate.control:
         body = texts.of(candidate.body_blob, f"the body of candidate {candidate.id}")
         yield Preformatted(body.text, "Body", body.words, language="python")

@@ -1,6 +1,7 @@
-"""Rows for other programs: a session or a page's tables as CSV, and all that a page says as JSON values.
+"""Rows for other programs: a session or a page's tables as CSV, and the content of a page as JSON values.
 
-CSV is quoted as in RFC 4180. A text that a spreadsheet would take for a formula gets a leading ``'``; numbers stay numbers.
+CSV is quoted as in RFC 4180. Text that a spreadsheet would interpret as a formula gets a leading ``'``; numbers remain
+numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Cell = str | int | float | None
 
 
 def safe(cell: Cell) -> Cell:
-    """Escape a cell so that no spreadsheet takes it for a formula, without control characters."""
+    """Remove control characters from a cell, and escape it if a spreadsheet would interpret it as a formula."""
     if not isinstance(cell, str):
         return cell
     text = clean(cell)
@@ -38,7 +39,7 @@ def line(cells: Sequence[Cell]) -> str:
 
 
 def page_csv(page: ReportPage) -> Iterator[str]:
-    """Yield the tables of a page, each with its headings, a blank line between two."""
+    """Yield the tables of a page, each with its headings, separated by blank lines."""
     tables = [one for parts in (page.lead, *(section.parts for section in page.sections)) for one in _tables(parts)]
     for number, table in enumerate(tables):
         yield "\r\n" if number else ""
@@ -59,7 +60,7 @@ def page_json(page: ReportPage) -> Iterator[str]:
 
 
 def values_of(parts: Iterable[Part]) -> dict[str, Any]:
-    """Return what parts say as JSON values: facts by label, sentences, tables as lists of rows by heading."""
+    """Return the content of parts as JSON values: facts by label, sentences, and tables as lists of rows by heading."""
     facts: dict[str, str] = {}
     sentences: list[str] = []
     tables: dict[str, list[dict[str, str]]] = {}
@@ -76,7 +77,8 @@ def values_of(parts: Iterable[Part]) -> dict[str, Any]:
     return {"facts": facts, "sentences": sentences, "tables": tables}
 
 
-# -- a session: one line per trial or candidate; where there are both, ``kind`` says which, in the columns of both
+# -- a session: one line per trial or candidate; if it has both, ``kind`` distinguishes them, and both have the same
+# columns
 
 _TRIAL = (
     "trial", "run", "case", "agent", "model", "repeat", "status", "score", "out_of", "rubric", "judge", "tier1",

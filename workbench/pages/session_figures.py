@@ -1,6 +1,7 @@
 """Figures of a session: points by trial and tier, the distribution of points, and pass@k by task.
 
-A matrix has up to :data:`MOST_ROWS` rows; more items become columns or are counted in bins, and the caption says so.
+A matrix has up to :data:`MOST_ROWS` rows; if there are more items, they become columns or are counted in bins, and the
+caption says so.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from workbench.regeneration.outcome import GroupOutcome, TaskResult
 
 MOST_ROWS = 40
-"""Rows of a matrix."""
+"""The maximum number of rows of a matrix."""
 MOST_GROUPS = 12
-"""Rows of a histogram."""
+"""The maximum number of rows of a histogram."""
 _MOST_HEADINGS = 8
 _POINT_BINS, _RATE_BINS = 20, 10
 _TONES = {"good": "good", "middling": "warn", "poor": "bad"}
@@ -36,7 +37,7 @@ _SCALE = (
 
 
 def points_by_trial(contents: Contents) -> Heat | Strips | None:
-    """Return points by trial and tier, by the first rubric and judge; None if nothing was scored."""
+    """Return the points by trial and tier, by the first rubric and judge, or None if nothing was scored."""
     if not contents.judged:
         return None
     numbers = sorted({number for trial in contents.trials for number in _tiers(contents, trial)})
@@ -80,7 +81,10 @@ def _toned(share: float, text: str) -> HeatCell:
 
 
 def _total_cell(contents: Contents, trial: Trial) -> HeatCell:
-    """Return a trial's total, its own points if they are known; only a total of all tiers has a colour."""
+    """Return a trial's total, or the model's own points if they are known.
+
+    Only a total over all tiers has a colour.
+    """
     if trial.score(contents.judged[0]) is None:
         return HeatCell(None, NOTHING, "not judged")
     total = _total(contents, trial)
@@ -100,7 +104,7 @@ def _share(points: tuple[float | None, float] | None) -> float | None:
 
 
 def _labels(trials: Sequence[Trial]) -> list[str]:
-    """Return the cases of trials, with agent, model and repeat where these differ."""
+    """Return the cases of trials, with the agent, model and repeat if these differ."""
     agents = {trial.row.agent for trial in trials}
     models = {trial.row.model for trial in trials}
     repeats = {trial.row.repeat for trial in trials}
@@ -150,7 +154,7 @@ def _describe_trials(contents: Contents, numbers: Sequence[int]) -> str:
 
 
 def distribution_of_points(contents: Contents) -> Histograms | None:
-    """Return the distribution of points by agent and model, without forks; None if nothing was scored."""
+    """Return the distribution of points by agent and model, without forks, or None if nothing was scored."""
     if not contents.judged:
         return None
     drawn = [trial for trial in contents.trials if not trial.row.parent]
@@ -198,7 +202,7 @@ def _describe_rows(rows: Sequence[HistogramRow]) -> str:
 
 
 def pass_at_k_by_task(outcome: Regenerated) -> Heat | Histograms | None:
-    """Return pass@k by task and group; None if there is nothing to show."""
+    """Return pass@k by task and group, or None if there is nothing to show."""
     asked = [(outcome.name(one.group), one) for one in outcome.groups if not one.control]
     columns = [(f"{name} pass@{k}", one, k) for name, one in asked for k in outcome.ks]
     sampled = {result.task for _, one in asked for result in one.results}

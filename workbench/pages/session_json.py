@@ -45,7 +45,7 @@ def run_values(run: Run) -> Values:
 
 
 def trial_values(trial: Trial) -> Values:
-    """Return a trial's identity, sums and main score; an unscored tier is None."""
+    """Return a trial's identity, totals and main score; an unscored tier is None."""
     row, main = trial.row, trial.main
     own = own_points(main.total, main.out_of, trial.given) if main else None
     return {
@@ -71,7 +71,7 @@ def trial_values(trial: Trial) -> Values:
 
 
 def trial_details(reader: SessionReader, trial: Trial) -> Values:
-    """Return a trial's README, metadata, scorecards, and what the agent saw of the repository."""
+    """Return a trial's README, metadata and scorecards, and the parts of the repository that the agent saw."""
     row = trial.row
     metadata = reader.kept(row.metadata_blob, f"the metadata of trial {row.id}")
     return {
@@ -89,7 +89,7 @@ def trial_details(reader: SessionReader, trial: Trial) -> Values:
 
 
 def grounding_values(reader: SessionReader, trial: TrialRow) -> Values | None:
-    """Return grounded items and the exploration; spans are in characters of the README, step 0 is the task."""
+    """Return grounded items and the exploration; spans are character offsets in the README, and step 0 is the task."""
     if trial.readme_blob is None and not trial.steps:
         return None
     why = read_trial(reader, trial)
@@ -122,7 +122,7 @@ def grounding_values(reader: SessionReader, trial: TrialRow) -> Values | None:
 
 
 def check_values(reader: SessionReader, trial: TrialRow) -> Values | None:
-    """Return the check of a trial's README, None if there is none that counts."""
+    """Return the check of a trial's README, or None if no check counts."""
     try:
         checked = checked_of(reader, trial.id)
     except CheckDamaged as error:
@@ -146,7 +146,7 @@ def step_values(reader: SessionReader, step: StepRow) -> Values:
 
 
 def call_values(reader: SessionReader, call: CallRow, keep: Callable[[str, str], object]) -> Values:
-    """Return a model call; ``keep(digest, text)`` returns the value for each message's text."""
+    """Return a model call; ``keep(digest, text)`` returns the value that represents the text of a message."""
     of = f"call {call.id}"
     return {
         **picked(call, "id:call", "scope", "purpose", "model", "answered_by"),
@@ -218,7 +218,7 @@ def task_values(reader: SessionReader, task: TaskRow, outcome: Regenerated) -> V
 
 
 def candidate_values(reader: SessionReader, candidate: CandidateRow) -> Values:
-    """Return a candidate with body, verdict and failing tests; while ``again`` is set, the verdict is the former one."""
+    """Return a candidate with its body, verdict and failing tests; the verdict is an old one if ``again`` is set."""
     of = f"candidate {candidate.id}"
     return {
         **picked(candidate, "id:candidate", "task_id:task", "run_id:run", "evaluator"),
@@ -255,17 +255,20 @@ def failing_values(reader: SessionReader, test: FailingTestRow) -> Values:
 
 
 def spread_values(contents: Contents) -> list[Values]:
-    """Return means with their spread; ``case`` is None for all cases of an agent and model."""
+    """Return means with their spread; ``case`` is None for the mean over all cases of an agent and model."""
     return [{**asdict(group), "case": group.case or None} for group in contents.spread]
 
 
 def agreement_values(contents: Contents) -> list[Values]:
-    """Return the agreement of judges; ``criterion`` is None for a whole tier, ``correlation`` if one judge's points are constant."""
+    """Return the agreement of judges.
+
+    ``criterion`` is None for a whole tier, and ``correlation`` is None if one judge's points are constant.
+    """
     return [{**asdict(one), "criterion": one.criterion or None} for one in contents.agreement]
 
 
 def label_values(contents: Contents) -> list[Values]:
-    """Return stars and tags; a star is the label ``★``."""
+    """Return stars and tags; a star is stored as the label ``★``."""
     return [
         {
             "item": one.item,
@@ -291,11 +294,11 @@ def remark_values(contents: Contents) -> list[Values]:
 
 
 REPORT_VERSION = 1
-"""Incremented by a change that would break readers."""
+"""The version of the report's format, which is incremented by changes that would break readers."""
 
 
 def report_json(reader: SessionReader, contents: Contents) -> Iterator[str]:
-    """Yield everything in a session as one JSON object; the texts of calls are stored once, in ``texts`` by digest."""
+    """Yield a whole session as one JSON object; the texts of calls are stored once, in ``texts`` by digest."""
     texts: dict[str, str] = {}
 
     def keep(digest: str, text: str) -> str:
@@ -338,7 +341,7 @@ def report_json(reader: SessionReader, contents: Contents) -> Iterator[str]:
             "annotations": remark_values(contents),
             "labels": label_values(contents),
             "texts": texts,
-            # Last, since reading the rest finds damage.
+            # This must be last, because damage is found by reading everything else.
             "damaged": [picked(one, "item", "what") for one in reader.damage],
         },
         indent=1,

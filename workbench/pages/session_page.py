@@ -1,7 +1,7 @@
-"""A session as a page: overview sections, each a function in ``SECTIONS``, then a section for each trial and task.
+"""A session as a page: overview sections, each a function in ``SECTIONS``, then a section per trial and task.
 
-``workbench show`` and panes of the app show parts of it. Sections of items are built one by one, so that the long texts of one are
-gone when the next is built.
+``workbench show`` and panes of the app show parts of it. Sections of items are built one at a time, so that the long
+texts of one are freed before the next is built.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 IMPORTED = "imported scores"
 _PROBLEM, _REMARK = "problem", "remark"
 _MOST_LISTED = 100
-"""Listed inventions or alarms; all are counted."""
+"""The maximum number of inventions or alarms to list; all of them are counted."""
 _MOST_OUTPUT = 12
 _NOT_IN_POINTS = "Whether code blocks run and names exist; not part of any rubric's points."
 _WRONG, _ODD = glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]
@@ -86,7 +86,7 @@ def _index(contents: Contents) -> Iterator[Subheading]:
 
 
 def items(reader: SessionReader, contents: Contents, texts: Excerpts) -> Iterator[Section]:
-    """Yield a section for each trial and task, then the damage found meanwhile."""
+    """Yield a section for each trial and task, followed by any damage found while reading them."""
     for trial in contents.trials:
         inside = chain(trial_parts(reader, contents, trial, texts), _steps(reader, trial, texts))
         yield Section(trial_title(trial), inside, anchor=f"trial-{trial.row.id}", item=True)
@@ -206,7 +206,10 @@ SECTIONS = (_points, _means, _trials, _agreement, regenerations, _runs)
 
 
 def overview(contents: Contents, most_failures: int) -> Iterator[Section]:
-    """Yield the overview sections that are more than figures, with at most so many failure groups in a table."""
+    """Yield the overview sections that contain more than figures.
+
+    A table has at most ``most_failures`` failure groups.
+    """
     for make in SECTIONS:
         yield from (
             one for one in make(contents, most_failures) if not all(isinstance(part, Figure) for part in one.parts)
@@ -250,7 +253,7 @@ def session_facts(contents: Contents) -> FactList:
 
 
 def trial_parts(reader: SessionReader, contents: Contents, trial: Trial, texts: Excerpts) -> Iterator[Part]:
-    """Yield a trial without its steps."""
+    """Yield the parts of a trial, without its steps."""
     row = trial.row
     yield FactList((
         ("trial", row.id),

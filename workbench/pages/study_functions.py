@@ -1,4 +1,4 @@
-"""Sections of a study's page on functions: text metrics and their correlation with pass@k, leaking docs, strata."""
+"""Sections of a study's page about functions: text metrics and their correlation with pass@k, leaking docs, strata."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.studies.text_metrics import LEXICAL, MetricsOf, furthest
 from workbench.studies.wording import figure, part_words
 
 _SPEARMAN = 1
-"""Index of Spearman's among the correlations."""
+"""The index of Spearman's coefficient among the correlations."""
 
 
 def metrics_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
@@ -87,7 +87,7 @@ def _by_column(outcome: StudyOutcome, columns: Sequence[MetricsOf]) -> Iterator[
             (*key, *(_correlation(_spearman(mine[key], k)) if key in mine else NOTHING for _, mine in named))
             for key in keys
         )
-        # A constant metric, or constant pass@k, has no correlation.
+        # If a metric or pass@k is constant, it has no correlation.
         if rows := tuple(row for row in rows if set(row[2:]) != {NOTHING}):
             yield grid(f"Spearman's correlation with pass@{k} by column.", heads, rows, 2)
 

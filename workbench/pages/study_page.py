@@ -1,4 +1,7 @@
-"""A study as a page: the matrix with intervals, the leaderboard, differences with tests, rankings and published figures."""
+"""A study as a page.
+
+It has the matrix with intervals, the leaderboard, differences with tests, rankings, and published figures.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def study_page(
     method: Section | None = None,
     resamples: int = RESAMPLES,
 ) -> ReportPage:
-    """Return the page; without ``analysis`` or ``method`` these sections are left out."""
+    """Return the page; the sections for ``analysis`` and ``method`` are left out if these are None."""
     study = outcome.study
     notes = (*filter(None, (study.title,)), _stand(outcome), *outcome.problems, *outcome.notes)
     sections = [section for make in SECTIONS for section in make(outcome, analysis, resamples)]
@@ -135,7 +138,7 @@ def _narrow(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]
 
 
 def _about(name: str, value: str) -> str:
-    """Return ``39,600 tokens``, ``documented 41 %``, or a cost."""
+    """Return a text such as ``39,600 tokens`` or ``documented 41 %``, or a cost."""
     return f"{value} tokens" if name == "tokens" else value if name == "cost" else f"{name} {value}"
 
 

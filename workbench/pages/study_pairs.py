@@ -1,4 +1,4 @@
-"""Sections of a study's page that compare columns: paired differences with tests, rankings, and the published figures."""
+"""Sections of a study's page that compare columns: paired differences with tests, rankings, and published figures."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workbench.studies.significance import AdjustedComparison, adjusted_comparis
 from workbench.studies.wording import cell_words, chance_words, difference_words, figure, left_out_words
 
 MOST_PAIRS = 15
-"""Comparisons on the page, those with the smallest p-values; JSON has all of them."""
+"""The maximum number of comparisons on the page, smallest p-values first; JSON has all of them."""
 MOST_OPENED = 6
-"""Comparisons with a forest plot of their rows."""
+"""The maximum number of comparisons with a forest plot of their rows."""
 MOST_SETTINGS = 12
-"""Rankings in a table of Kendall's tau; of more, only the range is given."""
+"""The maximum number of rankings in a table of Kendall's tau; if there are more, only the range is shown."""
 
 
 def difference_sections(outcome: StudyOutcome, _: Analysis | None, resamples: int) -> Iterator[Section]:
@@ -37,7 +37,7 @@ def difference_sections(outcome: StudyOutcome, _: Analysis | None, resamples: in
             one for one in adjusted_comparisons(outcome, pairs, measure, resamples=resamples) if one.comparison.values
         ]
         if found:
-            # By p-value, then by the size of the difference; those without a p-value last.
+            # Sort by p-value, then by the size of the difference; those without a p-value come last.
             found.sort(
                 key=lambda one: (one.test.p is None, one.test.p or 0.0, -abs(one.comparison.difference.value or 0.0))
             )
@@ -115,7 +115,7 @@ class _Sided:
         return f"Left out of {self.name}: {reasons}." if reasons else ""
 
     def judged(self) -> str:
-        """Return the denominators of both shares, in blocks or claims; "" for other measures."""
+        """Return the denominators of both shares, in blocks or claims, or "" for other measures."""
         found = self.chance.comparison
         sides = zip((found.left, found.right), found.judged or (), strict=False)
         counts = ", ".join(f"{system_name(side)} {good:,} of {of:,}" for side, (good, of) in sides)
@@ -174,11 +174,14 @@ def _taus(settings: list[Setting], between: dict[tuple[Setting, Setting], float 
 
 
 _SAME = {"original": "default"}
-"""The paper's names of our doc systems."""
+"""The paper's names for doc systems of the workbench."""
 
 
 def published_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> Iterator[Section]:
-    """Yield the doc systems of both, and a table for each k of the rows that are repositories of the paper."""
+    """Yield a comparison of doc systems in the study and in the paper, and a table for each k.
+
+    The tables have the rows of the study that are repositories of the paper.
+    """
     if outcome.study.kind != DOCS:
         return
     parts: list[Part] = []

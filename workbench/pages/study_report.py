@@ -1,4 +1,7 @@
-"""The report on a study, or on the published tables, with a section on its method, from one state of the session."""
+"""The report on a study, or on the published tables, with a section on its method.
+
+It is read from a single state of the session.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +55,10 @@ def write_study_report(
     metrics: Sequence[str] = (),
     model: Path | None = None,
 ) -> Path | bytes:
-    """Write a report on a study, or without a session on the paper's tables; return its path, or the bytes if ``out`` is None.
+    """Write a report on a study, or on the paper's tables if there is no session.
 
-    ``metrics`` and ``model`` are as in :func:`workbench.studies.analysis.analyse`.
+    Return its path, or the bytes if ``out`` is None. For ``metrics`` and ``model``, see
+    :func:`workbench.studies.analysis.analyse`.
     """
     if format not in ("csv", "parquet"):
         needed("numpy", "tests of a study")
@@ -74,7 +78,7 @@ def write_study_report(
 def compose_study(
     session: Path, name: str, format: str, *, metrics: Sequence[str] = (), model: Path | None = None
 ) -> Iterator[str | bytes]:
-    """Yield a report on a study in pieces; the arguments are those of :func:`write_study_report`."""
+    """Yield a report on a study in pieces; for the arguments, see :func:`write_study_report`."""
     _check(format, STUDY_FORMATS)
     with SessionReader(session) as reader:
         reader.hold()
@@ -94,7 +98,7 @@ def compose_study(
 
 
 def compose_paper(format: str) -> Iterator[str | bytes]:
-    """Yield a report on the published tables of the doc-to-code paper, which has no CSV."""
+    """Yield a report on the published tables of the doc-to-code paper; CSV is not available."""
     _check(format, ("md", "html", "json", "latex"))
     paper = published_paper()
     if format == "json":
@@ -142,18 +146,18 @@ def _judged_json(outcome: StudyOutcome) -> dict[str, Any]:
     return {"leaderboard": [one.to_json() for one in lines], "judges": [one.to_json() for one in pairs]}
 
 
-# -- how it was done: arguments, versions, prompts, models, seeds, what was left out, and the self-checks
+# -- method: arguments, versions, prompts, models, seeds, omissions, and self-checks
 
 _REPEATED = {
     "cases", "source", "agent", "model", "docs", "docs_scope", "prompt", "context", "evaluator", "evaluators", "snapshot", "asks",
     "acceptances", "trials", "name", "k", "samples", "limit", "repeats", "spend_limit",
 }  # fmt: skip
-"""Keys of a run's plan that the rows, the columns or the declaration of the study repeat."""
+"""Keys of a run's plan that the rows, the columns or the declaration of the study already contain."""
 _MOST_REASONS = 12
 
 
 def method_section(reader: SessionReader, outcome: StudyOutcome, *, resamples: int = RESAMPLES) -> Section:
-    """Return the section; columns from other sessions have their source and their known conditions."""
+    """Return the section on the method; columns from other sessions have their source and their known conditions."""
     return Section("Method", tuple(_method(reader, outcome, resamples)))
 
 
@@ -213,7 +217,7 @@ def _declared(study: Study, resamples: int) -> Iterator[tuple[str, str]]:
 
 
 def _runs(reader: SessionReader, outcome: StudyOutcome) -> list[tuple[str, RunRow]]:
-    """Return the runs that the study executed, each with its row ("" for several)."""
+    """Return the runs that the study executed, each with its row ("" for several rows)."""
     rows: dict[str, set[str]] = {}
     for cell in outcome.cells.values():
         if cell.run and not cell.work.session:
@@ -240,7 +244,7 @@ def _sampling(one: CallSum) -> str:
 
 
 def _made(outcome: StudyOutcome) -> PageTable | None:
-    """Return the conditions of each column, without those that vary by row."""
+    """Return the conditions of each column, except those that vary by row."""
     found: dict[str, dict[str, dict[str, None]]] = {}
     for (_, column), cell in outcome.cells.items():
         for name, value in cell.work.conditions.items():
@@ -267,7 +271,7 @@ def _unscored(outcome: StudyOutcome) -> Iterator[Part]:
 
 
 def _checked(reader: SessionReader, outcome: StudyOutcome, runs: Iterable[tuple[str, RunRow]]) -> Iterator[Part]:
-    sums: dict[str, Counter[str]] = {}  # by row; the denominator of a share is "of …"
+    sums: dict[str, Counter[str]] = {}  # by row; the denominator of a share begins with "of …"
     excluded: Counter[str] = Counter()
     dropped: Counter[str] = Counter()
     failed: dict[str, None] = {}

@@ -1,6 +1,7 @@
-"""A study as rows of CSV or Parquet: one for each cell, for each of its items, and for each column; ``kind`` tells them apart.
+"""A study as rows of CSV or Parquet: one for each cell, each item of a cell, and each column.
 
-Both formats have the same columns, each of one type; values that a kind of row lacks are empty.
+``kind`` distinguishes them. Both formats have the same columns, each with a single type; values that a kind of row
+lacks are empty.
 """
 
 from __future__ import annotations
@@ -197,7 +198,7 @@ def study_csv(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) ->
 
 
 def study_parquet(outcome: StudyOutcome, functions: Iterable[FunctionFacts] = ()) -> bytes:
-    """Return the rows as a Parquet file; texts are unchanged, while CSV marks formulas."""
+    """Return the rows as a Parquet file; texts are unchanged, whereas CSV escapes formulas."""
     try:
         arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError:

@@ -1,6 +1,6 @@
 """Figures as inline SVG: heat maps, forest plots, strips and histograms.
 
-Colours come from the page's style sheet, for light, dark and print. Texts are escaped, and nothing is loaded.
+The colours are defined in the page's style sheet, for light, dark and print. Texts are escaped, and nothing is loaded.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from workbench.pages.page import Bar, Figure, Forest, Heat, Histograms, Strips
 from workbench.statistics.histogram import round_step
 
 LETTER = 7.7
-"""Width in px of a letter at 12 px in the widest font."""
+"""The width in px of a letter at 12 px in the widest font."""
 _HEAD_LINES = 3
 _WORDS = re.compile(r"[^\s/-]*[/-]+|[^\s/-]+\s*|\s+")
-"""Pieces of a heading: words, and parts that end in a hyphen or slash."""
+"""The pieces of a heading: words, and parts that end in a hyphen or slash."""
 _MOST_LABEL = 34
 
 _TONED = 0.3
-"""Opacity of a colour with a meaning of its own: the number on it stays readable."""
+"""The opacity of a colour that has a meaning, so that the number on top of it is readable."""
 MOST_COLUMNS = 300
-"""Maximum columns of a strip, each at least 2 px wide."""
+"""The maximum number of columns in a strip, so that each is at least 2 px wide."""
 _STRIP_WIDE, _WIDEST = 600.0, 14.0
 _PLOT_WIDE = 480.0
 _HIGH, _GAP = 44.0, 22.0
@@ -47,7 +47,7 @@ def e(value: object) -> str:
 
 
 def heat(figure: Heat) -> str:
-    """Return a matrix of colours, each with its number."""
+    """Return a matrix of colours with numbers."""
     heads = [_wrapped(one, 12) for one in figure.headings]
     labels = [shortened(name, _MOST_LABEL) for name, _ in figure.rows]
     left = 14 + LETTER * max(map(len, labels), default=0)
@@ -110,7 +110,7 @@ def forest(figure: Forest) -> str:
 
 
 def scale_of(bars: Sequence[Bar]) -> tuple[float, float, list[float]]:
-    """Return both ends of an axis that includes 0, and its round ticks."""
+    """Return both ends of an axis that includes 0, and its ticks at round numbers."""
     ends = [one for bar in bars for one in (bar.value, bar.low, bar.high) if one is not None]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     if high - low < 1e-9:
@@ -146,7 +146,7 @@ def strips(figure: Strips) -> str:
         for place, column in enumerate(row.columns):
             if column is not None:
                 share, tone = column
-                # A share of 0 has a visible height, unlike a gap.
+                # A share of 0 has a visible height, to distinguish it from a gap.
                 high = max(1.5, _HIGH * min(1.0, max(0.0, share)))
                 at = left + each * place
                 across = max(1.0, each - 1) if each >= 4 else each
@@ -159,7 +159,7 @@ def strips(figure: Strips) -> str:
 
 
 def histograms(figure: Histograms) -> str:
-    """Return histograms below one another on one axis; bars that are wide enough have their counts."""
+    """Return histograms below one another on one axis; bars that are wide enough show their counts."""
     left = _left(row.label for row in figure.rows)
     span = figure.high - figure.low
     bottom = 8 + (_HIGH + _GAP) * len(figure.rows)
@@ -195,7 +195,7 @@ def histograms(figure: Histograms) -> str:
         if row.mean is not None:
             x = at(row.mean)
             parts.append(f'<line class="mean" x1="{x:.1f}" x2="{x:.1f}" y1="{base - _HIGH:.1f}" y2="{base + 4:.1f}"/>')
-        # Drawn after the line of the mean, which may cross them.
+        # These are drawn after the line of the mean, which may cross them.
         parts += counts
         parts.append(_text(left + _PLOT_WIDE + 16, base - _HIGH / 2 + 4, row.text, "start", "soft"))
     texts = 30 + LETTER * max((len(row.text) for row in figure.rows), default=0)
@@ -217,7 +217,7 @@ def _text(x: float, y: float, words: str, anchor: str, kind: str = "") -> str:
 
 def _svg(caption: str, width: float, height: float, parts: Sequence[str], description: str = "") -> str:
     """Return a figure with its caption; ``description`` describes it for screen readers."""
-    # In px, not in % of the page, so that letters keep their size; a wide figure scrolls.
+    # The width is in px rather than in % of the page, so that letters have a constant size; a wide figure scrolls.
     return (
         f'<figure><div class="wide"><svg role="img" aria-label="{e(" ".join(filter(None, (caption, description))))}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}">{"".join(parts)}</svg></div>'

@@ -1,4 +1,4 @@
-"""Tables that are too wide for their medium: shorter forms, fewer columns, or several tables below one another."""
+"""Tables that are too wide for their medium: narrow forms, fewer columns, or several tables below one another."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from rich.cells import cell_len
 from workbench.pages.page import BulletList, PageTable
 
 BETWEEN = 2
-"""Blank cells between two columns on a terminal."""
+"""The number of blank cells between two columns on a terminal."""
 
 
 def fitted(table: PageTable, width: int) -> list[PageTable | BulletList]:
-    """Return a table so that it fits ``width`` terminal columns if it can; its legend follows where it has a narrow form."""
+    """Return a table that fits ``width`` terminal columns if possible.
+
+    If the narrow form is used, its legend follows.
+    """
     if _fits(table, width):
         return [table]
     legend = []
@@ -25,14 +28,17 @@ def fitted(table: PageTable, width: int) -> list[PageTable | BulletList]:
         legend = [BulletList(form.legend)]
     table = _narrowed(table, width)
     widths = [one + BETWEEN for one in cell_widths((table.headings, *table.rows))]
-    # Long leading texts would be repeated in each part; they wrap instead.
+    # Long leading texts would be repeated in each part, so they are wrapped instead.
     if not table.caption or _fits(table, width) or sum(widths[: min(table.right, default=None)]) > width / 2:
         return [table, *legend]
     return [*divided(table, widths, width + BETWEEN, len(table.rows)), *legend]
 
 
 def _narrowed(table: PageTable, width: int) -> PageTable:
-    """Break headings between words, then drop columns until the table fits; unbroken headings return if there is room for them."""
+    """Break headings between words, then drop columns until the table fits.
+
+    Headings are restored to one line if there is room for them afterwards.
+    """
     if _fits(table, width):
         return table
     least = cell_widths(([max(heading.split(), key=len, default="") for heading in table.headings], *table.rows))
@@ -56,7 +62,10 @@ def _fits(table: PageTable, width: int) -> bool:
 
 
 def divided(table: PageTable, widths: Sequence[int], room: int, most_rows: int) -> list[PageTable]:
-    """Divide a table into parts of at most ``room`` and ``most_rows``; each has the leading texts, the last the closing rows."""
+    """Divide a table into parts that are at most ``room`` wide and have at most ``most_rows`` rows.
+
+    Each part has the leading text columns; the last part has the closing rows.
+    """
     lead = min(table.right, default=len(widths))
     room -= sum(widths[:lead])
     numbers = range(lead, len(widths))

@@ -1,4 +1,4 @@
-"""Texts for points, states, verdicts, plans and remarks; "–" stands for unknown, "?" for unscored."""
+"""Texts for points, states, verdicts, plans and remarks; "–" means unknown, "?" means unscored."""
 
 from __future__ import annotations
 
@@ -29,38 +29,41 @@ _PLAN_FIRST = (
 
 
 def points(value: float | None) -> str:
-    """Return points with at most one decimal, ``?`` where unscored."""
+    """Return points with at most one decimal, or ``?`` if unscored."""
     if value is None:
         return "?"
     return f"{value:.1f}".removesuffix(".0")
 
 
 def of(value: float | None, maximum: float | None) -> str:
-    """Return ``64.2 / 100``, or ``?`` where unscored."""
+    """Return a text such as ``64.2 / 100``, or ``?`` if unscored."""
     return "?" if value is None else f"{points(value)} / {points(maximum)}"
 
 
 def score(total: float | None, out_of: float, by_format: float | None) -> str:
-    """Return ``64.2 / 100``; if a format gave more than a tenth of it, the model's own points come first."""
+    """Return ``64.2 / 100``; if the format earned more than a tenth of it, the model's own points come first."""
     whole = ", ".join(filter(None, (of(total, out_of), given(by_format))))
     own = own_points(total, out_of, by_format)
     return whole if own is None else f"{of(*own)} own points; in all {whole}"
 
 
 def own_first(total: Total) -> str:
-    """Return ``82 / 100``; if a format gave more than a tenth of it, the model's own points come first."""
+    """Return ``82 / 100``; if the format earned more than a tenth of it, the model's own points come first."""
     whole = of(total.points, total.out_of)
     return f"{of(*total.own)} own, {whole}" if total.own else whole
 
 
 def given(value: object) -> str | None:
-    """Return ``40 of it by the format``: points that the grammar of an answer guaranteed; None if it had none."""
+    """Return ``40 of it by the format``: the points that the grammar of an answer guaranteed.
+
+    None if there are no such points.
+    """
     amount = json_forms.number(value)
     return None if amount is None else f"{points(amount)} of it by the format"
 
 
 def tokens(prompt: int | None, completion: int | None) -> str:
-    """Return prompt and completion tokens as ``1,200 + 80``, "" if both are unknown."""
+    """Return prompt and completion tokens as ``1,200 + 80``, or "" if both are unknown."""
     return "" if prompt is None and completion is None else f"{fixed(prompt)} + {fixed(completion)}"
 
 
@@ -74,7 +77,7 @@ def verdict(name: str | None) -> str:
 
 
 def evidence(one: Evidence) -> str:
-    """Return ``file a.py:3: text``."""
+    """Return a text such as ``file a.py:3: text``."""
     place = one.path or ""
     if one.line is not None:
         place = f"{place}:{one.line}" if place else f"line {one.line}"
@@ -82,7 +85,7 @@ def evidence(one: Evidence) -> str:
 
 
 def plan_words(config: str) -> str:
-    """Return a run's plan on one line without defaults and empty values."""
+    """Return a run's plan on one line, without defaults and empty values."""
     plan = decoded(config)
     if not isinstance(plan, dict):
         return str(plan)
@@ -90,7 +93,7 @@ def plan_words(config: str) -> str:
     for key in sorted(plan, key=lambda name: _PLAN_FIRST.index(name) if name in _PLAN_FIRST else len(_PLAN_FIRST)):
         value = plan[key]
         if key == "asks":
-            # The plan's own keys repeat the last ask; several are listed.
+            # The plan's own keys repeat the last ask; if there are several asks, they are listed.
             asks = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
             value = [f"{one.get('evaluator')} × {one.get('samples')}" for one in asks] if len(asks) > 1 else []
         if value is True or key in ("acceptances", "trials"):
@@ -118,14 +121,14 @@ def stands_words(candidate: CandidateRow) -> str:
 
 
 def former_words(former: FormerVerdictRow) -> str:
-    """Return ``✗ failed on 2026-11-22 16:20 UTC, hot, 0.03 s: 1 of 14 tests failed.``."""
+    """Return a text such as ``✗ failed on 2026-11-22 16:20 UTC, hot, 0.03 s: 1 of 14 tests failed.``."""
     seconds = "" if former.tested_s is None else f"{former.tested_s:.2f} s"
     parts = filter(None, (f"{verdict(former.verdict)} on {when(former.at)}", former.route, seconds))
     return ", ".join(parts) + (f": {former.verdict_reason}" if former.verdict_reason else "")
 
 
 def estimate_words(estimate: PassEstimate) -> str:
-    """Return ``0.58 [0.41, 0.73] over 12 files``, "–" if no task has k samples."""
+    """Return a text such as ``0.58 [0.41, 0.73] over 12 files``, or "–" if no task has k samples."""
     if estimate.value is None:
         return NOTHING
     if estimate.interval is None or estimate.low is None or estimate.high is None:
@@ -134,13 +137,13 @@ def estimate_words(estimate: PassEstimate) -> str:
 
 
 def interval_notes(outcome: Regenerated) -> list[str]:
-    """Return the rules and units of a run's intervals, or why there are none, without duplicates."""
+    """Return the rules and units of a run's intervals, or the reasons why there are none, without duplicates."""
     estimates = (estimate for group in outcome.groups for estimate in group.figures.pass_at)
     return list(dict.fromkeys(one.interval.words for one in estimates if one.interval and one.value is not None))
 
 
 def verdict_words(verdicts: Mapping[str, int]) -> str:
-    """Return ``✓ passed 31 · ✗ failed 12``."""
+    """Return a text such as ``✓ passed 31 · ✗ failed 12``."""
     known = [name for name in glyphs.VERDICTS if verdicts.get(name)]
     others = [name for name in verdicts if name not in glyphs.VERDICTS]
     return " · ".join(f"{verdict(name)} {verdicts[name]}" for name in [*known, *others]) or NOTHING

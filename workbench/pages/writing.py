@@ -1,4 +1,4 @@
-"""Render a page or a session in a format, and write the result: whole or not at all, and never over a session."""
+"""Render a page or session in a format, and write the result completely or not at all, and never over a session."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _TIMEOUT = 600.0
 
 
 class ReportFormat(Protocol):
-    """Writes a session in a format of its own."""
+    """Writes a session in a format that a plug-in defines."""
 
     name: str
 
     def render(self, session: SessionReader) -> str:
-        """Return the whole report; ``session`` is in one read transaction, so that its rows agree with each other."""
+        """Return the whole report; ``session`` is in a single read transaction, so that its rows are consistent."""
 
 
 class ReportError(WorkbenchError):
@@ -56,7 +56,10 @@ def rendered(page: ReportPage, format: str) -> Iterator[str]:
 
 
 def session_report(session: Path, format: str, item: str | None, damage: list[Damage] | None = None) -> Iterator[str]:
-    """Yield a report in pieces, all from one state of the session; what could not be read is appended to ``damage``."""
+    """Yield a report in pieces, all read from a single state of the session.
+
+    Any damage to the session is appended to ``damage``.
+    """
     with SessionReader(session) as reader:
         reader.hold()
         if format not in FORMATS:
@@ -116,7 +119,10 @@ def render_plugin(path: str, session: SessionReader, item: str | None) -> str:
 
 
 def write_page(page: ReportPage, out: Path, format: str = "") -> Path:
-    """Write a page in a format, by default that of the file's suffix, Markdown without one; UsageError for an unknown suffix."""
+    """Write a page in a format; the default is that of the file's suffix, or Markdown without a suffix.
+
+    Raises UsageError for an unknown suffix.
+    """
     format = format or format_by_name(out, PAGE_FORMATS)
     if not format and out.suffix:
         raise UsageError(
@@ -126,12 +132,12 @@ def write_page(page: ReportPage, out: Path, format: str = "") -> Path:
 
 
 def encoded(text: str) -> bytes:
-    r"""Return UTF-8; a lone surrogate, which UTF-8 cannot hold, becomes ``\udXXX``, as in JSON."""
+    r"""Return the text as UTF-8; a lone surrogate, which UTF-8 cannot represent, becomes ``\udXXX``, as in JSON."""
     return text.encode("utf-8", "backslashreplace")
 
 
 def check_place(out: Path, session: Path | None) -> None:
-    """Refuse a folder, and a session or one of its side files, which a report would destroy."""
+    """Refuse a folder, and a session or one of its side files, because the report would overwrite it."""
     if out.is_dir():
         raise UsageError(f"{out} is a folder; name a file in it, for example {out / 'report.html'}.")
     same = False
@@ -155,7 +161,7 @@ def _is_database(path: Path) -> bool:
 
 
 def write_atomically(out: Path, chunks: Iterable[str | bytes]) -> Path:
-    """Write ``chunks`` beside ``out`` and rename; a device or pipe is written directly.
+    """Write ``chunks`` to a file beside ``out`` and rename it; a device or pipe is written directly.
 
     Raises:
         ReportError: The disk is full, or the folder is missing or not writable.
@@ -193,13 +199,13 @@ def _problem(out: Path, error: OSError) -> str:
 
 
 def write_study_in_subprocess(session: Path | None, study: str, format: str, out: Path) -> None:
-    """Write the report on a study, or on the published tables; importing numpy would block the app."""
+    """Write the report on a study, or on the published tables, in a subprocess; importing numpy would block the app."""
     where = [str(session)] if session is not None else []
     _report_command([*where, "--study", study, "--format", format, "-o", str(out)])
 
 
 def write_plugin_in_subprocess(session: Path, format: str, out: Path) -> None:
-    """Write a report in a plug-in's format, whose import may end the process."""
+    """Write a report in a plug-in's format, in a subprocess, because importing the plug-in may end the process."""
     _report_command([str(session), "--format", format, "-o", str(out)])
 
 
@@ -209,7 +215,7 @@ def _report_command(arguments: list[str]) -> None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
     except subprocess.TimeoutExpired:
         raise WorkbenchError(f"The report was not finished after {_TIMEOUT / 60:.0f} minutes.") from None
-    # The report on a damaged session is written although the exit code is 1.
+    # The report on a damaged session is written even if the exit code is 1.
     if "Written: " not in done.stderr:
         problem = last_words(done.stderr).removeprefix("workbench: ")
         raise WorkbenchError(problem or "The report could not be written.")

@@ -1,4 +1,7 @@
-"""Arguments of plans, declared once: command-line option, dialog field, key in a study.toml, and part of identities."""
+"""The arguments of plans, each declared once.
+
+A declaration defines a command-line option, a dialog field, a key in a study.toml, and a part of identities.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ PlanT = TypeVar("PlanT")
 
 
 class Effect(Enum):
-    """The effect of another value of an argument on an order into the same session."""
+    """The effect on an order into the same session if an argument has a different value."""
 
     RUN = "another run beside the first"
     TASK = "tasks that differ become new ones in the same run"
@@ -28,7 +31,7 @@ class Effect(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DialogField:
-    """The field of an argument in the app's dialogs; ``role`` marks a model, which must be available."""
+    """The dialog field of an argument in the app; ``role`` marks a model, which must be available."""
 
     name: str
     help: str = ""
@@ -43,15 +46,15 @@ class DialogField:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """Metadata of a plan's field. Without ``usage`` no command takes it, without ``study`` no study."""
+    """The metadata of a plan's field. Commands accept it only if it has ``usage``, studies only if it has ``study``."""
 
-    usage: str = ""  # As in a usage line: `--docs DOCS`
+    usage: str = ""  # As shown in a usage line: `--docs DOCS`
     help: str = ""
-    how: Mapping[str, Any] = field(default_factory=dict)  # Further arguments of argparse
+    how: Mapping[str, Any] = field(default_factory=dict)  # Further keyword arguments for argparse
     effect: Effect = Effect.NOTHING
     study: str = ""  # Table and key in a study.toml: `settings.checks`
     line: DialogField | None = None
-    number: tuple[str, int, int] | None = None  # Its name in messages, minimum and maximum
+    number: tuple[str, int, int] | None = None  # Name in messages, minimum and maximum
 
 
 def argument(default: Any, /, usage: str = "", help: str = "", **more: Any) -> Any:
@@ -61,14 +64,14 @@ def argument(default: Any, /, usage: str = "", help: str = "", **more: Any) -> A
 
 
 def arguments_of(kind: type[Any] | object) -> dict[str, Argument]:
-    """Return the arguments of a plan by field, inherited ones last."""
+    """Return the arguments of a plan by field name, with inherited ones last."""
     own = (kind if isinstance(kind, type) else type(kind)).__annotations__
     every = {one.name: one.metadata["argument"] for one in fields(kind) if "argument" in one.metadata}  # type: ignore[arg-type]
     return {name: every[name] for name in (*(name for name in own if name in every), *every)}
 
 
 def study_keys(kind: type[Any], table: str) -> list[tuple[str, str, type[Any], Any]]:
-    """Return key, field, type and default of a plan's arguments in a table of a study.toml."""
+    """Return the key, field, type and default of each argument of a plan in a table of a study.toml."""
     plain = {one.name: (one.type, one.default) for one in fields(kind)}
     found = []
     for name, one in arguments_of(kind).items():
@@ -81,7 +84,7 @@ def study_keys(kind: type[Any], table: str) -> list[tuple[str, str, type[Any], A
 
 
 def of_study(kind: type[Any], tables: Mapping[str, object]) -> dict[str, Any]:
-    """Return the fields that the tables of a study (``limits``, ``settings``) set to other values than the defaults."""
+    """Return the fields that the tables of a study (``limits``, ``settings``) set to non-default values."""
     found = {}
     for table, values in tables.items():
         for key, name, _, usual in study_keys(kind, table):
@@ -92,7 +95,10 @@ def of_study(kind: type[Any], tables: Mapping[str, object]) -> dict[str, Any]:
 
 
 def further(plan: object, effect: Effect, named: Iterable[str]) -> str:
-    """Return ``/name=value`` for each argument with that effect which is not the default, except those ``named``."""
+    """Return ``/name=value`` for each argument that has this effect and a non-default value.
+
+    Arguments in ``named`` are excluded.
+    """
     plain = {one.name: one.default for one in fields(plan)}  # type: ignore[arg-type]
     values = {
         name: getattr(plan, name)

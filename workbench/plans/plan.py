@@ -32,9 +32,9 @@ from workbench.session.json_forms import picked
 
 PlanT = TypeVar("PlanT")
 Item = TypeVar("Item")
-#: The default rubrics.
+#: The rubrics that are used by default.
 RUBRICS = ("aeo-bench", "strict")
-#: Arguments that are a part of a candidate's identity by themselves, or not at all.
+#: Arguments that have their own place in a candidate's identity, or none.
 _NAMED = frozenset(["evaluator", "samples", "tasks", "limit", "prompt", "context", "extra_body"])
 
 
@@ -79,7 +79,7 @@ class DocumentPlan(Plan):
         study="settings.judge_repeats",
         number=("The number of times that the judge is asked", 1, numbers.MOST_REPEATS),
     )
-    # How READMEs are checked: `run` runs their blocks, `claims` only looks up names, "" = not at all
+    # How READMEs are checked: `run` runs their blocks, `claims` only looks up names, "" disables the check
     check: str = argument(
         "",
         "--check",
@@ -95,33 +95,34 @@ class DocumentPlan(Plan):
         number=("The number of repeats", 1, numbers.MOST_REPEATS),
         line=DialogField("repeats", most=100),
     )
-    # 0 = after the repeats that the session already has of each case
+    # 0 = continue after the repeats of each case that the session already contains
     first_repeat: int = argument(1, number=("The first repeat", 0, numbers.MOST_ITEMS))
     spend_limit: float = argument(0.0, "--spend-limit USD", "stop asking beyond this")  # 0 = no limit
     max_steps: int = argument(15, study="limits.steps", number=("The number of steps", 1, 10_000))
-    # Maximum characters that `read_file` returns; 0 = by the model
+    # Maximum characters that `read_file` returns; 0 = depends on the model
     read_limit: int = argument(
         0, study="limits.read", number=("The number of characters read at once", 0, 1_000_000_000)
     )
-    # Maximum tokens of an answer of the agent's model; 0 = 4,096
+    # Maximum tokens in an answer of the agent's model; 0 = 4,096
     answer_tokens: int = argument(
         0, study="limits.answer_tokens", number=("The number of tokens of an answer", 0, 1_000_000)
     )
-    judges: tuple[str, ...] = argument((), study="settings.judges")  # Empty = `judge` alone
-    trials: tuple[str, ...] = ()  # Identities of all requested trials, existing ones included
-    # Scoring of trials of other runs, without an agent: `missing` = missing scores, `anew` = all as of the order, "" = none
+    judges: tuple[str, ...] = argument((), study="settings.judges")  # Empty = only `judge`
+    trials: tuple[str, ...] = ()  # Identities of all requested trials, including existing ones
+    # Scoring of trials of other runs, without an agent: `missing` = missing scores, `anew` = all scores again (those
+    # from before the order do not count), "" = none
     rescore: str = ""
-    import_folders: tuple[str, ...] = ()  # Searched first for classes named by dotted path
+    import_folders: tuple[str, ...] = ()  # Searched first when a class is given by its dotted path
     fork_of: str = ""  # The parent trial of a fork
     fork_step: int = 0
-    card: str = ""  # One line of a remote agent's card, at the time of the order
-    check_only: bool = False  # Whether the run only checks READMEs of trials of other runs
-    check_seconds: float = 10.0  # Time limit of a command or snippet of a README
-    check_again: int = -1  # Index of the block that is rerun; -1 = all
+    card: str = ""  # One line of a remote agent's card when the order was placed
+    check_only: bool = False  # Whether the run only checks the READMEs of trials in other runs
+    check_seconds: float = 10.0  # Time limit for a command or snippet of a README
+    check_again: int = -1  # Index of the block to rerun; -1 = all
 
     @property
     def further(self) -> str:
-        """Further arguments in a trial's identity, besides agent, model and case."""
+        """The further arguments in a trial's identity, besides agent, model and case."""
         return further(self, Effect.TRIAL, ("cases", "agent", "model"))
 
     @property
@@ -131,7 +132,7 @@ class DocumentPlan(Plan):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorArguments:
-    """Arguments of a request to an evaluator; other values add candidates to the same run."""
+    """The arguments of a request to an evaluator; other values add candidates to the same run."""
 
     evaluator: str = argument(  # Empty = the default of this machine
         "",
@@ -140,7 +141,7 @@ class EvaluatorArguments:
         effect=Effect.CANDIDATE,
         line=DialogField("evaluator", completes=lambda: (*models(), *CONTROLS), paths=True, role="the evaluator"),
     )
-    # Candidates per task (m); 0 = 3, 1 for controls, or all of a samples file
+    # Candidates per task (m); 0 = 3, or 1 for controls, or all those in a samples file
     samples: int = argument(
         0,
         "--samples M",
@@ -167,7 +168,7 @@ class EvaluatorArguments:
             "limit", "Only the first so many tasks; empty for all.", most=999_999, placeholder="all tasks"
         ),
     )
-    prompt: str = argument(  # Empty = by the evaluator, as the following ones
+    prompt: str = argument(  # Empty = depends on the evaluator; the same applies to the arguments below
         "",
         "--prompt PROMPT",
         "the prompt: paper-content-1, short-1 for small models, or a file with your own, in which {before} stands for the "
@@ -182,7 +183,7 @@ class EvaluatorArguments:
         effect=Effect.CANDIDATE,
         study="settings.context",
     )
-    extra_body: str = argument(  # `{}` = none
+    extra_body: str = argument(  # `{}` = no further fields
         "",
         "--extra-body JSON",
         "further fields of each request, part of the result's identity; {} for none (qwen3: answers without thinking)",
@@ -197,14 +198,14 @@ class Ask(EvaluatorArguments):
 
     evaluator: str
     samples: int
-    # The model whose sampling settings apply: the recorded one in a replay, else the evaluator
+    # The model that determines the sampling settings: the recorded one in a replay, or else the evaluator
     sampled_as: str = field(default="", kw_only=True)
-    # The text of a custom prompt, see `workbench.regeneration.prompts.OwnPrompt`
+    # The text of a custom prompt; see `workbench.regeneration.prompts.OwnPrompt`
     prompt_text: str = field(default="", kw_only=True)
 
     @property
     def prompt_version(self) -> str:
-        """The prompt, context and settings in a candidate's identity; "" if no model is asked."""
+        """The prompt, context and settings in a candidate's identity, or "" if no model is used."""
         if not self.prompt:
             return ""
         body = f"/{self.extra_body}" if self.extra_body not in ("", "{}") else ""
@@ -213,13 +214,13 @@ class Ask(EvaluatorArguments):
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """An ask that the engine has processed: its candidates are rows, or ``problem`` explains why not."""
+    """An ask that the engine has processed: its candidates are in the session, or ``problem`` explains why not."""
 
     ask: Ask
     problem: str = ""
 
     def answers(self, ask: Ask) -> bool:
-        """Return whether this covers ``ask``: equal, or with more samples."""
+        """Return whether this covers ``ask``: it is for the same thing, with at least as many samples."""
         enough = not self.ask.samples or (ask.samples and ask.samples <= self.ask.samples)
         return same_but_samples(self.ask, ask) and bool(enough)
 
@@ -229,7 +230,7 @@ def repeating(ask: EvaluatorArguments) -> dict[str, Any]:
 
 
 def filled(plan: PlanT, other: object, *names: str) -> PlanT:
-    """Fill in unset fields (0, "", ()) of a plan from another."""
+    """Return the plan with its unset fields (0, "", ()) filled in from another plan."""
     values = {name: getattr(plan, name) or getattr(other, name) for name in names}
     return replace(plan, **values)  # type: ignore[type-var]
 
@@ -239,7 +240,7 @@ def as_text(plan: DocumentPlan | RegenerationPlan | ImprovementPlan) -> str:
 
 
 def chosen(ask: EvaluatorArguments, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
-    """Return the items that an ask selects from ``(readable id, hashed id, item)``, in order."""
+    """Return the items of ``(readable id, hashed id, item)`` that an ask selects, in order."""
     from workbench.plans import task_names
 
     return task_names.picked(ask.tasks, ask.limit, items)
@@ -251,7 +252,10 @@ def same_but_samples(one: Ask, other: Ask) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RegenerationPlan(EvaluatorArguments, Plan):
-    """Regenerate the function bodies of a repository from their documentation; the evaluator's arguments are those of the latest ask."""
+    """Regenerate the function bodies of a repository from their documentation.
+
+    The evaluator's arguments are those of the latest ask.
+    """
 
     source: str = argument(
         MISSING,
@@ -290,7 +294,7 @@ class RegenerationPlan(EvaluatorArguments, Plan):
             check=check_scope,
         ),
     )
-    # `published` has no stub filter and no control `stub`, see `workbench.regeneration.tasks`
+    # `published` has neither a stub filter nor the control `stub`; see `workbench.regeneration.tasks`
     selection: str = argument(
         "filtered",
         "--selection SELECTION",
@@ -299,7 +303,7 @@ class RegenerationPlan(EvaluatorArguments, Plan):
         effect=Effect.RUN,
         study="settings.selection",
     )
-    sandbox: str = argument(  # Empty = the strongest one of this machine
+    sandbox: str = argument(  # Empty = the strongest one on this machine
         "",
         "--sandbox SANDBOX",
         "bubblewrap, docker, process, or package.module:Class; that of the run which the session has, else the strongest "
@@ -325,11 +329,11 @@ class RegenerationPlan(EvaluatorArguments, Plan):
     )
     spend_limit: float = argument(0.0, "--spend-limit USD", "stop asking beyond this")  # 0 = no limit
     weaknesses: tuple[str, ...] = ()  # Declared weaknesses of a third-party back end
-    asks: tuple[Ask, ...] = ()  # All asks of the run so far
+    asks: tuple[Ask, ...] = ()  # All asks that the run has had so far
     acceptances: tuple[Acceptance, ...] = ()  # The asks that an engine has processed
-    snapshot: str = ""  # Digest of the repository's content, set when it is fetched
-    import_folders: tuple[str, ...] = ()  # Searched first for classes named by dotted path
-    lasting: bool = False  # Whether the failure is permanent: a resume cannot help, only another order
+    snapshot: str = ""  # Digest of the repository's content, set when the repository is fetched
+    import_folders: tuple[str, ...] = ()  # Searched first when a class is given by its dotted path
+    lasting: bool = False  # Whether the failure is permanent, so that only another order can help, not a resume
 
     def acceptance(self, ask: Ask) -> Acceptance | None:
         return next((one for one in self.acceptances if one.answers(ask)), None)
@@ -341,9 +345,9 @@ class RegenerationPlan(EvaluatorArguments, Plan):
 
 @dataclass(frozen=True, slots=True)
 class ImprovementPlan(Plan):
-    """Improve the docstrings whose functions fail in ``base``, a plan with the original docs."""
+    """Improve the docstrings of functions that fail in ``base``, a plan that uses the original docs."""
 
-    base: RegenerationPlan  # The writer sees its `samples`; its spend limit covers the whole order
+    base: RegenerationPlan  # The writer sees its `samples`; its spend limit applies to the whole order
     writer: str = argument(
         MISSING,
         "--writer MODEL",
@@ -383,7 +387,7 @@ class ImprovementPlan(Plan):
             most=20,
         ),
     )
-    most: int = argument(0, "--limit N", "improve at most N functions")  # 0 = all badly documented ones
+    most: int = argument(0, "--limit N", "improve at most N functions")  # 0 = all badly documented functions
     second_evaluator: str = argument(  # Empty = the evaluator of `base`
         "",
         "--second-evaluator MODEL",
@@ -404,7 +408,7 @@ class ImprovementPlan(Plan):
 
     @property
     def meaning(self) -> tuple[object, ...]:
-        """The arguments that identify the result; more attempts, more functions or another limit continue it."""
+        """The arguments that identify the result; an order that differs only in others continues it."""
         base = self.base
         if base.extra_body in ("", "{}"):  # both mean that a request has no further fields
             base = replace(base, extra_body="{}")
@@ -420,7 +424,7 @@ class ImprovementPlan(Plan):
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan(Plan):
-    """Read files of other programs into a session."""
+    """Read files from other programs into a session."""
 
     files: tuple[str, ...] = argument(
         MISSING,
@@ -428,7 +432,7 @@ class ImportPlan(Plan):
         "files, or folders of them: ATIF, Inspect, SWE-agent, mini-swe-agent, OpenAI chat lines, EvalPlus, rows of tasks",
         line=DialogField("file", "A file, or a folder of files.", paths=True, needed="Name a file or a folder."),
     )
-    importer: str = argument(  # Empty = each file is recognised by its content
+    importer: str = argument(  # Empty = each file's format is recognised by its content
         "",
         "--format IMPORTER",
         "the importer of a plug-in, or package.module:Class, that reads all of them; without it each is known by what is in it",
@@ -440,7 +444,7 @@ class ImportPlan(Plan):
             check=check_importer,
         ),
     )
-    case: str = argument(  # Empty = as the files say
+    case: str = argument(  # Empty = as stated in the files
         "",
         "--case CASE",
         "the test case that the trajectories are about, so that they can be scored",
@@ -449,7 +453,7 @@ class ImportPlan(Plan):
     readme_is_last_message: bool = argument(
         False, "--readme-is-last-message", "the last message of each trajectory is the README that was handed in"
     )
-    import_folders: tuple[str, ...] = ()  # Where an importer named by dotted path is imported from first
+    import_folders: tuple[str, ...] = ()  # Searched first when an importer is given by its dotted path
 
 
 def _meaning(plan: object) -> tuple[object, ...]:

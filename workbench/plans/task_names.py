@@ -1,4 +1,4 @@
-"""Names of tasks, and which tasks ids, prefixes, names or globs mean. Cheap to import."""
+"""Names of tasks, and how ids, prefixes, names and globs select tasks. Cheap to import."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TypeVar
 from workbench.session.rows import TaskRow
 
 Item = TypeVar("Item")
-_SHORTEST = 4  # minimum length of a hashed id's prefix
+_SHORTEST = 4  # minimum length of a prefix of a hashed id
 
 
 def readable_id(path: str, qualified_name: str, occurrence: int) -> str:
-    """Return ``path::qualified_name``, with ``#n`` from the second definition on."""
+    """Return ``path::qualified_name``, followed by ``#n`` from the second definition on."""
     return f"{path}::{qualified_name}" + (f"#{occurrence}" if occurrence > 1 else "")
 
 
@@ -32,9 +32,10 @@ def matches(pattern: str, readable: str, hashed: str) -> bool:
 
 
 def picked(patterns: Sequence[str], limit: int, items: Sequence[tuple[str, str, Item]]) -> list[Item]:
-    """Return the matching items of ``(readable id, hashed id, item)``, in order; no pattern and the limit 0 mean all.
+    """Return the matching items of ``(readable id, hashed id, item)``, in order.
 
-    An exact match of an id takes precedence over tasks whose id merely starts with it.
+    Without patterns, all items match; a ``limit`` of 0 means no limit. An exact match of an id takes precedence over
+    ids that only start with the pattern.
     """
     exact = {wanted for wanted in patterns if any(wanted in (readable, hashed) for readable, hashed, _ in items)}
     found = [
