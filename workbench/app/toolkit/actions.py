@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from workbench.session import SessionWriter
 
 SAFE_COPY_CHARS = 500_000
-"""Characters that every terminal copies: tmux silently drops a megabyte of base64."""
+"""Maximum number of characters that every terminal can copy: tmux silently drops a megabyte of base64."""
 
 
 def run_in_front(command: list[str]) -> int:

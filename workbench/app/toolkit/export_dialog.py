@@ -40,7 +40,7 @@ def deliver_file(host: WorkbenchApp, written: Path, what: str) -> None:
         host.notify(f"The {what} is in {written}.", title="Export", timeout=10)
         return
     host.download(written)
-    # The download has the file open already.
+    # The download has already opened the file.
     written.unlink(missing_ok=True)
     host.notify(f"Your browser downloads the {what} {written.name}.", timeout=8)
 
@@ -103,7 +103,7 @@ class ReportDialog(Form[tuple[str, str, str]]):
 async def ask_and_export(
     host: WorkbenchApp, session: Path, parts: Mapping[str, str | Callable[[], ReportPage]]
 ) -> None:
-    """Ask what to export, and where to: the whole session or one of ``parts`` (an item id, or a callable for a page)."""
+    """Ask what to export and where: the whole session or one of ``parts`` (an item id, or a callable for a page)."""
     from workbench.pages.writing import plugin_formats
 
     suggested, on_disk = suggested_path(host, f"{session.stem}.html"), not host.in_browser

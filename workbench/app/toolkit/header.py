@@ -49,10 +49,10 @@ Header = tuple[HeaderPart, ...]
 
 
 def header_of(sentence: str) -> Header:
-    """Split a sentence into header parts; parts with a space are not shortened, and the last one is the state."""
+    """Split a sentence into header parts; parts that contain a space are not shortened. The last part is the state."""
     *parts, state = one_line(sentence, len(sentence) + 1).split(BETWEEN)
     count = len(parts)
-    # The first parts repeat what the panes show, so they are dropped first.
+    # The panes already show the information in the first parts, so these are dropped first.
     return (
         *(HeaderPart(text, rank=count - place, name=" " not in text) for place, text in enumerate(parts)),
         HeaderPart(state, reason=True),
@@ -97,7 +97,7 @@ def _shorten(parts: list[HeaderPart], width: int, least: int) -> None:
         if not sizes or sizes[0][0] <= least:
             return
         size, place = sizes[0]
-        # Stop at the next longest name, so that two long names are shortened alike.
+        # Stop at the next longest name, so that two long names end up equally short.
         next_longest = sizes[1][0] if len(sizes) > 1 and sizes[1][0] < size else least
         wanted = max(least, size - excess, min(next_longest, size - 1))
         parts[place] = replace(parts[place], text=middle_out(parts[place].text, wanted))
