@@ -97,7 +97,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
     def finish(self, answer: PlanT) -> None:
         if not self._is_starting:
             self._is_starting = True
-            # The order is shown even if the form is closed meanwhile.
+            # Show the order even if the form was closed in the meantime.
             self.host.run_worker(self._begin(answer, self.values))
 
     async def _begin(self, plan: PlanT, values: Values) -> None:
@@ -136,7 +136,7 @@ def plan_fields(
 ) -> list[Field]:
     """Return the fields that a kind of plan declares, filled with ``answers``.
 
-    ``changes`` maps plan attributes to properties of their fields to override.
+    ``changes`` maps plan attributes to field attributes that override the declared ones.
     """
     found = []
     for name, one in arguments_of(kind).items():
