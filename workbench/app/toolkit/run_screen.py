@@ -80,7 +80,7 @@ class Finder:
         screen.searching.ask(lambda: list(islice(hits(needle, stop.is_set), HITS_LIMIT + 1)), done)
 
     def forget(self) -> None:
-        """Discard all hits, because another session was opened."""
+        """Stop a running search and discard all hits."""
         self._stop.set()
         self.found, self.at = None, -1
         self._screen.mark_hits("")
@@ -105,7 +105,7 @@ class Finder:
 _WHILE_READING = frozenset(
     {"resume", "cancel", "rerun", "rerun_model", "rescore", "fork", "rerun_failed", "add_samples"}
 )
-"""Actions that may be requested while the run is still loading."""
+"""Actions that the user may request while the run is still loading."""
 
 _OTHER = "Not done: another run is shown now."
 

@@ -180,7 +180,7 @@ class VirtualTable(HeadedList, Generic[Row]):
             key = self._key(line) if line is not None and not isinstance(line, TableGroup) else None
             left = {name: getattr(self, name) for name in self.RESTORED}
             if getattr(self.app, "is_following", False):
-                left["narrowed"] = self.narrowed  # the narrowing ends if the list was left for good
+                left["narrowed"] = self.narrowed  # keep the narrowing only if the user left to follow a row
             self._left[type(self).__name__] = getattr(self.app, "session_path", None), key, left
 
     @property

@@ -197,7 +197,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         if wanted != top:
             self.scroll_to(y=wanted, animate=False, immediate=True)
 
-    # lists move their cursor instead
+    # lists override these to move their cursor
 
     def action_move(self, rows: int) -> None:
         self.scroll_to(y=self.scroll_offset.y + rows, animate=False, immediate=True)
