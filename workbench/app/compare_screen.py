@@ -133,7 +133,7 @@ class SideBySide(ModeScreen):
         self.show_figures()
 
     def _head_lines(self, width: int) -> Sequence[list[Part]]:
-        """Return the figures of A, B and B − A under their titles, and a note; or a message."""
+        """Return the figures of A, B and B − A under their headings, and a note; if nothing is loaded, a message."""
         found = self.comparison
         if found is None:
             return [[(f" {self._why}", "dim")], [], [], []]

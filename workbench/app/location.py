@@ -16,7 +16,8 @@ class Anchor:
     """A position in an item.
 
     In a trial it is a step (``number``, 0 for the outcome) or a criterion (``item``); in a run of tasks it is a task
-    (``item``) and the number of a sample, counted from 0. ``needle`` is the text to search for from there.
+    (``item``) and the number of a sample, counted from 0; in a case it is a file (``item``). ``needle`` is the text to
+    search for from there.
     """
 
     number: int = 0

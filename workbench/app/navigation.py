@@ -138,7 +138,7 @@ class NavigatingApp(SessionApp):
     # -- back and forward
 
     def leave_place(self, *, within_list: bool = False) -> None:
-        """Record the current location; unless ``within_list``, the list that led here is dropped."""
+        """Record the current location, and forget the list that led here unless ``within_list`` is true."""
         self._record()
         if not within_list and not self.is_following:
             self.results = None
@@ -148,7 +148,7 @@ class NavigatingApp(SessionApp):
             self.history.leave(self._here())
 
     def _here(self) -> Location | None:
-        # A screen over a mode, such as the table of all trials, has no location of its own.
+        # A screen on top of a mode, such as the table of all trials, has no location of its own.
         for screen in reversed(self.screen_stack):
             here: Location | None = screen.location() if hasattr(screen, "location") else None
             if here is not None:
