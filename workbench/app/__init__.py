@@ -1,6 +1,6 @@
-"""The terminal app (Textual): it reads sessions and sends requests to the engine; it never computes a result itself.
+"""The terminal app (Textual), which reads sessions and sends requests to the engine; it computes no results itself.
 
-Others use :func:`run_app`. Textual is imported only when that is used.
+Other packages use only :func:`run_app`. Textual is not imported until then.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The app: modes, actions that work everywhere, and the start and end of the program."""
+"""The app: its modes, the actions available everywhere, and the start and end of the program."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
 
 INTERRUPT_SECONDS = 3.0
-"""Time within which a second ctrl+c quits."""
+"""Time in seconds within which a second ctrl+c quits."""
 _TOAST_CELLS = 30
-"""Minimum width of a notice."""
+"""Minimum width of a notice in cells."""
 
 _QUIET = frozenset({"widen", "leave_tour"})
-"""Actions whose key has another meaning where they do not apply; no notice explains them."""
+"""Actions that share their key with another action, so that no notice explains when they do not apply."""
 
 
 class WorkbenchApp(NavigatingApp):
-    """The app; without a session it opens the most recently changed one, or the bundled example."""
+    """The app; if no session is specified, it opens the most recently changed one, or a bundled example."""
 
     TITLE = "Workbench"
     MODES = {
@@ -68,7 +68,7 @@ class WorkbenchApp(NavigatingApp):
         self._warming = LatestWorker(self, "warm")
         self._wants_warm = warm_engine and not is_read_only()
         self._ended = False
-        self._explained = ""  # the last notice about a key without effect
+        self._explained = ""  # text of the last notice about a key without effect
         self._interrupted_at = -INTERRUPT_SECONDS
         self._net = ControlCharFilter()
         self._filters.append(self._net)
@@ -93,7 +93,7 @@ class WorkbenchApp(NavigatingApp):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a notice; the ``notify`` of every widget ends here. Text is literal, whatever ``markup`` says."""
+        """Show a notice; every widget's ``notify`` calls this. The text is literal, even if ``markup`` is true."""
         from textual.widgets._toast import ToastRack
 
         for rack in self.screen.query(ToastRack) if self.screen_stack else ():
@@ -101,7 +101,7 @@ class WorkbenchApp(NavigatingApp):
         super().notify(clean(message), title=one_line(title, 60), severity=severity, timeout=timeout, markup=False)
 
     def _make_room(self, rack: ToastRack, focused: Widget | None) -> None:
-        """Place notices beside the focused pane if there is room, else in the right half."""
+        """Place notices beside the focused pane if there is room, or else in the right half of the screen."""
         width = self.size.width
         left, right = (focused.region.x, width - focused.region.right) if focused is not None else (0, 0)
         room = max(left, right) if max(left, right) >= _TOAST_CELLS else width // 2
@@ -110,19 +110,19 @@ class WorkbenchApp(NavigatingApp):
         rack.styles.padding = (0, width - room, 0, 0) if on_the_left else (0, 0, 0, width - room)
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy a text; characters that cannot be encoded become question marks."""
+        """Copy a text to the clipboard; characters that cannot be encoded are replaced with question marks."""
         super().copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
 
     def get_key_display(self, binding: Binding) -> str:
-        """Return the label of a key, spelled out if the terminal cannot show its sign."""
+        """Return the label of a key, spelled out if the terminal cannot show its symbol."""
         shown = super().get_key_display(binding)
         return shown.replace("⏎", "enter") if self._net.plain else shown
 
     # -- start and end
 
     def on_mount(self) -> None:
-        """Make threads yield to the event loop sooner (Textual calls the ``on_mount`` of base classes as well)."""
-        # By default the event loop waits up to 5 ms for a busy thread.
+        """Make threads yield to the event loop sooner (Textual also calls the ``on_mount`` of base classes)."""
+        # By default the event loop may wait up to 5 ms for a busy thread.
         sys.setswitchinterval(0.001)
 
     def start(self) -> None:
@@ -153,7 +153,7 @@ class WorkbenchApp(NavigatingApp):
                 raise WorkbenchError(
                     f"Could not start an engine in advance ({error.strerror}); runs start more slowly."
                 ) from None
-            # Set here: if the event loop has ended, nothing else would close the engine.
+            # Set this here, because nothing else would close the engine if the event loop has ended.
             self.warm = warm
             if self._ended:
                 warm.close()
@@ -169,7 +169,7 @@ class WorkbenchApp(NavigatingApp):
     # -- runs
 
     def resume_session(self, path: Path, run: str | None = None) -> None:
-        """Resume a session or one of its runs; an example is copied first."""
+        """Resume all runs of a session, or one of them; a bundled example is copied first."""
         from workbench.app import runs
 
         def done(resumed: tuple[Path, int]) -> None:
@@ -193,7 +193,10 @@ class WorkbenchApp(NavigatingApp):
     def export_report(
         self, session: Path, place: str, format: str, of: str | Callable[[], ReportPage] | None = None
     ) -> None:
-        """Export a session, an item ``of`` it or a page, in a format given by its name or the dotted path of a plug-in."""
+        """Export a session, an item of it, or a page; ``format`` is a format name or the dotted path of a plug-in.
+
+        ``of`` is the id of the item, or a callable that returns the page.
+        """
         from workbench.app.toolkit.export_dialog import deliver_file, destination
 
         def work() -> Path:
@@ -253,7 +256,7 @@ class WorkbenchApp(NavigatingApp):
         return self.is_web
 
     def download(self, path: Path) -> None:
-        """Let the browser download a file; it is open on return, so it may be deleted."""
+        """Let the browser download a file, which is open when this returns, so that it may be deleted."""
         self.deliver_binary(path)
 
     async def run_action(
@@ -278,7 +281,7 @@ class WorkbenchApp(NavigatingApp):
         return handled
 
     def _explain(self, pressed: str) -> None:
-        """Show why a key has no effect here, replacing the previous such notice."""
+        """Show a notice on why a key has no effect here, replacing the previous such notice."""
         chain = self.screen._modal_binding_chain
         refused = [one for _, bindings in chain for one in bindings.key_to_bindings.get(pressed, ())]
         text = why_not(pressed, [(one.action, one.description) for one in refused if one.action not in _QUIET])
@@ -294,7 +297,7 @@ class WorkbenchApp(NavigatingApp):
     # -- modes, keys and themes
 
     async def action_interrupt(self) -> None:
-        """Copy the selection; without one, quit on the second press."""
+        """Copy the selection; if there is none, quit on the second press."""
         from textual.widgets import Input
 
         field = self.focused.selected_text if isinstance(self.focused, Input) else ""
@@ -372,7 +375,7 @@ def _tour_was_shown() -> bool:
 def run_app(session: Path | None, settings: Settings) -> int:
     app = WorkbenchApp(session, settings)
     app.opens_default_view = session is not None
-    # Set only here, where a user opens the app: tests and snapshots never start the tour.
+    # This is set only when a user opens the app: tests and snapshots must not start the tour.
     app.starts_tour = session is None and not _tour_was_shown() and not is_read_only()
     app.after_first_paint(collect_rarely)
     app.run()

@@ -1,4 +1,4 @@
-"""Two items side by side: loaded from their sessions, each pane shows their differences."""
+"""The side-by-side view of two items, possibly from different sessions; each pane shows their differences."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 
 class SideBySide(ModeScreen):
-    """Two items of the open session or of others; differences are B minus A."""
+    """Compares two items of the open session or of others; differences are B minus A."""
 
     mode_name = "Side by side"
     CSS_PATH = "styles/compare.tcss"
-    # Between 24 and 34 lines only one pane fits, as under 100 columns.
+    # Between 24 and 34 lines, or below 100 columns, only one pane fits.
     VERTICAL_BREAKPOINTS = [(0, "-h-none"), (12, "-h-tabs"), (24, "-h-low"), (34, "-h-full"), (48, "-h-tall")]
     BINDINGS = bindings("compare")
 
@@ -48,7 +48,7 @@ class SideBySide(ModeScreen):
         self.kind = kind_of("trials" if of_trials else pair.left.kind)
         self.add_class(f"-{self.kind.what.replace(' ', '-')}")
         self.lists = [DifferenceList(title, id=f"{_id(title)}-list") for title in self.kind.titles]
-        # Start with the pane of the text that was shown, such as the docstring.
+        # Start with the pane for the text that the user was viewing, such as the docstring.
         self.first_title = f"{pair.about}s"
         self.first_pane = _id(self.first_title if self.first_title in self.kind.titles else self.kind.titles[0])
         self.live = self.comparing = LiveLoader(
@@ -58,9 +58,9 @@ class SideBySide(ModeScreen):
         self.comparison: panes.PairComparison | None = None
         self.detail: Mapping[str, panes.Pane] = {}
         self.only_differences = False
-        self._why = f"Loading {self.kind.what}…"  # shown without a comparison
+        self._why = f"Loading {self.kind.what}…"  # shown if there is no comparison
         self._at = 0  # index of the pair of groups of two runs
-        self._first = True  # nothing was shown yet: changes of a large run may arrive before it is loaded
+        self._first = True  # nothing was shown yet; changes of a large run may arrive before it is loaded
 
     # -- content
 
@@ -83,7 +83,7 @@ class SideBySide(ModeScreen):
             self.comparing.refresh_soon()
 
     def _with_both(self, read: Callable[..., Any], *, surveyed: bool = False) -> Callable[[], Any]:
-        """Return work that reads both sessions; ``surveyed`` validates them first."""
+        """Return a job that reads both sessions; ``surveyed`` validates them first."""
         sessions, opened = (self.pair.left.session, self.pair.right.session), self.workbench.reader
 
         def work() -> Any:
@@ -133,14 +133,14 @@ class SideBySide(ModeScreen):
         self.show_figures()
 
     def _head_lines(self, width: int) -> Sequence[list[Part]]:
-        """Return the figures of A, B and B − A under their titles, and a note; or a message."""
+        """Return the figures of A, B and B − A under their headings, and a note; if nothing is loaded, a message."""
         found = self.comparison
         if found is None:
             return [[(f" {self._why}", "dim")], [], [], []]
         width -= 4
         gaps = f"B − A · {found.alike}" if found.alike else "B − A"
         names = *((name, "strong") for name in found.names[0]), (gaps, "dim")
-        # Show the common title in full if three quarters are left for the figures.
+        # Show the common title in full if that leaves three quarters of the width for the figures.
         least = max(20, min(cell_len(found.shared), width // 4))
         name: panes.PaneColumn[int] = panes.texts(found.shared, names.__getitem__, least, 200)
         columns = laid_out([name, *found.columns], range(3))
@@ -155,7 +155,7 @@ class SideBySide(ModeScreen):
         ]
 
     def show_figures(self) -> None:
-        """Show the head and the titles of the panes; equal optional texts are hidden unless requested."""
+        """Show the figures and the pane titles; optional texts that are equal are hidden unless requested."""
         self.query_one(PinnedLines).relayout()
         if self.comparison is None:
             return
@@ -208,7 +208,7 @@ class SideBySide(ModeScreen):
         self.show_figures()
 
     def action_swap(self) -> None:
-        if self.workbench.reader is not None:  # else it cannot be reloaded
+        if self.workbench.reader is not None:  # without a reader it cannot be reloaded
             self.pair = self.pair.swapped
             self.comparison = None  # the loaded comparison has the old order
             self.comparing.refresh()
@@ -238,7 +238,7 @@ class SideBySide(ModeScreen):
             self.acting.ask(lambda: write(answer), lambda out: deliver_file(host, out, "comparison"))
 
     def action_open_item(self) -> None:
-        """Open the item of a row in its mode, or two of them side by side; the way back leads here."""
+        """Open the item of a row in its mode, or two such items side by side; going back returns here."""
         found, current = self.comparison, self.focused
         if found is None:
             self._open(())

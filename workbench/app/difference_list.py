@@ -1,4 +1,4 @@
-"""A list whose rows are equal or differ between two sides; go from difference to difference, or hide equal rows."""
+"""A list of rows that compare two sides; users can jump between differences or hide equal rows."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from workbench.session.json_forms import picked
 
 _CUTS = {"end": fit, "middle": shortened, "start": fit_end}
 SAME, ONLY_A, ONLY_B, CHANGED = (sign for sign, _ in (panes.SAME, panes.ONLY_A, panes.ONLY_B, panes.CHANGED))
-# Around words that only one side has, as in ``git diff --word-diff``.
+# Delimiters of words that only one side contains, as in ``git diff --word-diff``.
 _MARKS = {SAME: ("", ""), ONLY_A: ("[-", "-]"), ONLY_B: ("{+", "+}")}
 _STYLES = {ONLY_A: "only-a", ONLY_B: "only-b"}
 _UNDER = {SAME: (" ", "dim"), ONLY_A: ("-", "poor"), ONLY_B: ("+", "good")}
-"""Signs and styles if lines are stacked instead of side by side."""
+"""Signs and styles of lines that are stacked instead of side by side."""
 _BETWEEN = " │ "
 _SIGN = 2
 
 Half = tuple[str, Sequence[Part]]  # one side of a row: a sign and its text
-NO_TEXT: Half = ("", ())  # the other side has more rows
+NO_TEXT: Half = ("", ())  # filler where the other side has more rows
 
 
 def laid_out(columns: Sequence[panes.PaneColumn[Any]], rows: Sequence[Any]) -> ColumnLayout[Any]:
@@ -39,7 +39,7 @@ def laid_out(columns: Sequence[panes.PaneColumn[Any]], rows: Sequence[Any]) -> C
 
 
 class TableRows:
-    """The rows of a table: a sign for the side that has it, then columns."""
+    """The rows of a table: a sign that shows which side has the row, then columns."""
 
     def __init__(self, table: panes.PaneTable[Any]) -> None:
         self.rows, self.by_stretch, self.nothing = table.rows, table.number is not None, table.nothing
@@ -60,10 +60,10 @@ _NO_TABLE: panes.PaneTable[Any] = panes.PaneTable(rows=(), columns=(), nothing="
 
 
 class TextRows:
-    """Two texts at a width, side by side or stacked.
+    """Two texts laid out at a width, side by side or stacked.
 
-    ``lines`` maps rows to logical lines, which are the same at every width. The cursor is shown on the signs
-    before a row, so that its colours stay.
+    ``lines`` maps rows to logical lines, which are the same at every width. The cursor highlights only the signs in
+    front of a row, so that the colours of the text remain visible.
     """
 
     by_stretch = True
@@ -85,7 +85,10 @@ class TextRows:
         self.nothing = one_line(f"A: {a} · B: {b}", 600)
 
     def _halves(self) -> Iterator[tuple[list[Half], list[Half], bool]]:
-        """Yield the rows of each line of A and the corresponding one of B; a missing text yields its reason."""
+        """Yield the rows of each line of A and of the corresponding line of B, and whether the lines differ.
+
+        If a text is missing, the reason is yielded instead.
+        """
         texts = self.texts
         sides, pairs = (texts.left, texts.right), texts.pairs
         if (pairs or texts.under) and any(side.absent for side in sides):
@@ -95,7 +98,7 @@ class TextRows:
         for single, found in groupby(pairs, key=lambda pair: pair.left is None or pair.right is None):
             stretch = list(found)
             if single and not texts.under:
-                # Put lines that only A has beside those that only B has, which saves empty halves.
+                # To save space, put lines that only A has beside those that only B has.
                 alone = ([pair.left for pair in stretch if pair.left], [pair.right for pair in stretch if pair.right])
                 stretch = [LinePair(a, b) for a, b in zip_longest(*alone)]
             for pair in stretch:
@@ -153,13 +156,13 @@ def _cut(styled: Sequence[Part], row: slice) -> Iterator[Part]:
 
 
 def wrapped_at(line: str, width: int) -> list[slice]:
-    """Return the slices of a line's rows; a trailing space, which may not fit, is left out."""
+    """Return the slices of a line that form its rows; a trailing space is left out, since it may not fit."""
     rows = TextDocument((TextLine(line),), line).rows(width)
     return [slice(row.start, row.start + len(line[row.start : row.end].rstrip())) for row in rows]
 
 
 class DifferenceList(HeadedList):
-    """The list of a pane, None until it is loaded; row 0 is the heading."""
+    """The list in a pane, with the heading in row 0; ``pane`` is None until it is loaded."""
 
     ALLOW_SELECT = False
 
@@ -167,9 +170,9 @@ class DifferenceList(HeadedList):
         super().__init__(id=id)
         self.title = title
         self.pane: panes.Pane | None = None
-        self.only_differences = False  # fold equal rows into a line with their number
+        self.only_differences = False  # fold equal rows into one line that shows how many there are
         self._shown: TableRows | TextRows = TableRows(_NO_TABLE)
-        self._rows: list[int] = []  # row indexes; a negative number counts folded equal rows
+        self._rows: list[int] = []  # row indexes; a negative number stands for that many folded equal rows
 
     # -- content
 
@@ -193,11 +196,14 @@ class DifferenceList(HeadedList):
 
     @property
     def differing(self) -> Sequence[bool | None]:
-        """Whether each row differs; None for headings, which are always shown and take no cursor."""
+        """Whether each row differs; None for headings, which are always shown and cannot be selected."""
         return self._shown.differing
 
     def below(self, lines: int) -> str:
-        """Return what both sides say about the selected row, ``lines`` lines each, under its full name."""
+        """Return the explanations of both sides for the selected row, in up to ``lines`` lines each.
+
+        The full name comes first if the row is likely to cut it.
+        """
         pane, row, width = self.pane, self.selected, max(10, self.text_width - 1)
         if not isinstance(pane, panes.PaneTable) or pane.says is None or row is None or row.heading:
             return ""
@@ -239,7 +245,7 @@ class DifferenceList(HeadedList):
             if self._differs(index) and not (by_stretch and self._differs(index - 1)):
                 self.set_cursor(index, step)
                 if by_stretch and not 0 < index - self.scroll_offset.y <= self.page_height() // 2:
-                    # Leave room for the rest of the difference.
+                    # Leave room to show the rest of the difference.
                     self.scroll_to(y=max(0, index - self.page_height() // 3), animate=False, immediate=True)
                 return True
         return False

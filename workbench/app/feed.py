@@ -1,4 +1,4 @@
-"""Watches the open session file from a thread and posts its changes to the app in batches."""
+"""Watches the open session file in a thread and posts its changes to the app in batches."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _BATCH = 5000
 
 
 class SessionChanged(Message):
-    """Rows changed, oldest first, each (kind, item, part) once.
+    """Rows of the session changed; the oldest change comes first, and each (kind, item, part) occurs once.
 
-    A change of a run with the part ``liveness`` says that its engine started or died.
+    A change of a run with the part ``liveness`` means that its engine started or died.
     """
 
     def __init__(self, reader: SessionReader, changes: tuple[Change, ...]) -> None:
@@ -31,7 +31,7 @@ class SessionChanged(Message):
         self.changes = changes
 
     def can_replace(self, message: Message) -> bool:
-        """Merge with a later batch, so that a busy app handles one message for many polls."""
+        """Merge with a later batch, so that a busy app handles a single message for many polls."""
         if not isinstance(message, SessionChanged) or message.reader is not self.reader:
             return False
         message.changes = merged(self.changes, message.changes)
@@ -39,7 +39,7 @@ class SessionChanged(Message):
 
 
 class SessionFailed(Message):
-    """A session file could not be opened or read; ``sentence`` says why and what to do."""
+    """A session file could not be opened or read; ``sentence`` explains why and what the user can do."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class SessionFailed(Message):
 
 
 def merged(earlier: tuple[Change, ...], later: tuple[Change, ...]) -> tuple[Change, ...]:
-    """Merge two batches: no change is lost, and repeated changes are kept once, at their last position."""
+    """Merge two batches without losing a change; a repeated change appears once, at its last position."""
     last = {(change.kind, change.item, change.part): change for change in earlier}
     for change in later:
         key = (change.kind, change.item, change.part)
@@ -57,9 +57,9 @@ def merged(earlier: tuple[Change, ...], later: tuple[Change, ...]) -> tuple[Chan
 
 
 class SessionFeed(threading.Thread):
-    """Polls ``PRAGMA data_version``, which takes microseconds.
+    """A thread that polls ``PRAGMA data_version``, which takes microseconds.
 
-    It is not a Textual worker, since waiting for all workers of the app would never end.
+    It is not a Textual worker, because waiting for all workers of the app would then never end.
     """
 
     def __init__(self, target: MessagePump) -> None:
@@ -150,6 +150,6 @@ class SessionFeed(threading.Thread):
     def _fail(self, reader: SessionReader, failure: SessionFailed) -> None:
         with self._wake:
             if self._reader is not reader or self._stopped:
-                return  # the app closed this reader and watches another one
+                return  # the app has closed this reader and watches another one
             self._reader = None
         self._target.post_message(failure)

@@ -1,7 +1,7 @@
-"""The help screen, and the tour: five steps through the app; each continues once the user has done what it says.
+"""The help screen, and the tour: five steps through the app, each of which ends once the user has done its task.
 
-The tour starts when the workbench is opened for the first time without a session, which a file in the state folder records, and
-from the palette.
+The tour starts the first time that the workbench is opened without a session, as recorded by a file in the state
+folder. It can also be started from the command palette.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]
             if not binding.description or binding.system or not binding.id:
                 continue
             if binding.action == "leave_tour" and not screen.app.check_action(binding.action, ()):
-                continue  # there is no tour to leave
+                continue  # no tour is active that could be left
             title = "Everywhere" if node is screen.app else "This mode" if node is screen else "Here"
             keys, _ = groups.setdefault(title, {}).setdefault(binding.description, ([], binding.id))
             shown = screen.app.get_key_display(binding)
@@ -70,7 +70,7 @@ def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]
 
 
 class KeyList(RowList):
-    """The keys by section, with the binding ids for the keymap."""
+    """The keys by section, with the binding ids that a keymap uses."""
 
     DEFAULT_CSS = """
     KeyList { background: $surface; }
@@ -83,7 +83,7 @@ class KeyList(RowList):
         super().__init__(id="keys")
         groups = keys_of(about)
         rows = [row for _, keys in groups for row in keys]
-        # Columns fit their longest entries; where an id would wrap, it moves left.
+        # Columns are as wide as their longest entries; an id that would wrap moves to the left.
         self._wide = max((len(key) for key, _, _ in rows), default=0) + 2
         self._wider = max((len(what) for _, what, _ in rows), default=0) + 2
         self._lines: list[Sequence[Part] | tuple[str, str, str]] = []
@@ -104,7 +104,7 @@ class KeyList(RowList):
         super().action_page(step)
         self.scroll_to(
             y=self.line_of(self.cursor), animate=False, immediate=True
-        )  # scroll by a page of text, as a document
+        )  # page up and down scroll a page, as in a document
 
     def words_of(self, index: int) -> str:
         line = self._lines[index]
@@ -120,7 +120,7 @@ class KeyList(RowList):
 
 
 class HelpScreen(Dialog[None]):
-    """The help of the screen below."""
+    """The help for the screen below this one."""
 
     AUTO_FOCUS = "KeyList"
     DEFAULT_CSS = "HelpScreen #frame { width: 84; max-width: 100%; height: 96%; padding: 1 2; }"
@@ -148,7 +148,7 @@ POLL_SECONDS = 0.15
 
 @dataclass(frozen=True, slots=True)
 class TourStep:
-    """A step: its text, and whether it was done."""
+    """A step of the tour: its text, and a function that returns whether the user has done it."""
 
     title: str
     text: str
@@ -197,7 +197,7 @@ STEPS = (
 
 
 class Tour:
-    """Leads through the steps; ``at`` is None without a tour."""
+    """Guides the user through the steps; ``at`` is the index of the step, or None if no tour is active."""
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
@@ -228,7 +228,7 @@ class Tour:
 
     @property
     def in_sight(self) -> bool:
-        """Whether a step is visible: a dialog uses escape itself."""
+        """Whether a step is visible and escape ends the tour; in a dialog, escape closes the dialog."""
         return self.at is not None and isinstance(self._app.screen, ModeScreen)
 
     def _poll(self) -> None:

@@ -1,4 +1,4 @@
-"""Keys: the meaning of each on all screens (one key, one meaning), the bindings of a class, and the current key of an action."""
+"""Keys: their meanings on all screens (one key, one meaning), the bindings of a class, and the key of an action."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def use_keymap(keymap: Mapping[str, str]) -> None:
 
 
 def key_of(binding: str) -> str:
-    """Return the current key of an action, by its binding id, as texts show it."""
+    """Return the current key of an action, specified by its binding id, in the form shown in texts."""
     keys = [one.strip() for one in (_keymap.get(binding) or KEYS[binding]).split(",")]
     return key_label(next((one for one in keys if one not in _ARROWS), keys[0]))
 
@@ -39,14 +39,14 @@ def key_label(name: str) -> str:
 
 
 def with_keys(text: str) -> str:
-    """Replace each action in a text, written as ``{trials.mark}``, by its key."""
+    """Replace each action in a text, written as ``{trials.mark}``, with its key."""
     return re.sub(r"\{([a-z-]+\.[a-z-]+)\}", lambda found: key_of(found[1]) if found[1] in KEYS else found[0], text)
 
 
 class Meaning(NamedTuple):
-    """The meaning of keys on every screen that has them; ``names`` are words of their binding ids.
+    """The meaning that keys have on all screens that use them.
 
-    ``sort`` of ``trials.sort``.
+    ``names`` are the last words of their binding ids, such as ``sort`` in ``trials.sort``.
     """
 
     keys: tuple[str, ...]
@@ -92,7 +92,7 @@ KEY_TABLE = tuple(
     Meaning(tuple(keys.split()), means, frozenset(names.split()))
     for keys, means, names in (row.split(" | ") for row in _ROWS.strip().splitlines())
 )
-"""Keys that several screens share, in the order of the help; moving keys, ``enter`` and ``escape`` are everywhere."""
+"""Keys that several screens share, in help order; movement keys, ``enter`` and ``escape`` work everywhere."""
 
 WHY_NOT = {
     "resume": "There is nothing to resume here.",
@@ -138,7 +138,7 @@ WHY_NOT = {
     "copy": "There is nothing to copy here.",
     "open_outside": "There is nothing to open here.",
 }
-"""Why an action does not apply, by action."""
+"""The reason why an action does not apply, by action."""
 _WHERE = {mode: mode.capitalize() for mode in ("cases", "trajectory", "sessions", "regeneration", "study")} | {
     "trials": "the table of trials",
     "runs": "the list of runs",
@@ -149,9 +149,10 @@ _WHERE = {mode: mode.capitalize() for mode in ("cases", "trajectory", "sessions"
 
 
 def why_not(pressed: str, refused: Sequence[tuple[str, str]]) -> str:
-    """Return why a key has no effect: the reason of its action here (``refused``.
+    """Return why a key has no effect.
 
-    actions with their descriptions), else the screens that use it.
+    ``refused`` are the actions bound to the key on this screen, with their descriptions. If there are none, the text
+    names the screens that use the key.
     """
     for action, does in refused:
         name = action.partition("(")[0].rpartition(".")[2]
@@ -172,7 +173,7 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-# -- read-only mode: refused when the key is pressed, before any dialog; the code that writes refuses as well
+# -- read-only mode: actions are refused when the key is pressed, before any dialog; code that writes also refuses
 
 _START = "start, resume or cancel runs"
 _LABEL = "add stars, tags or remarks"
@@ -191,13 +192,13 @@ CHANGING = {
     "open_outside": "open another program",
     "open_repository": "fetch sources",
 }
-"""Actions that change something, and what they do, as it follows "it cannot"."""
+"""Actions that change something, each with a description that completes the sentence "it cannot …"."""
 WRITING_FILES = frozenset({"export", "save_picture"})
-"""Actions that write a file for the user; in a browser it is downloaded instead."""
+"""Actions that write a file for the user; a browser downloads the file instead."""
 
 
 def refusal(action: str, *, in_dialog: bool, in_browser: bool) -> str:
-    """Return why a read-only app refuses an action (``screen.fetch``, ``turn(-1)``), "" if it does not."""
+    """Return why a read-only app refuses an action (``screen.fetch``, ``turn(-1)``), or "" if it does not."""
     if in_dialog or not is_read_only():
         return ""
     name = action.partition("(")[0].rpartition(".")[2]
@@ -207,7 +208,7 @@ def refusal(action: str, *, in_dialog: bool, in_browser: bool) -> str:
 
 
 def bindings(section: str) -> list[BindingType]:
-    """Return the bindings of a section, or the one with this id."""
+    """Return the bindings of a section, or a single binding specified by its id."""
     made: list[BindingType] = []
     for one in SECTIONS[section]:
         shown = key_label(one.keys) if one.keys.startswith("shift+") else None

@@ -1,4 +1,4 @@
-"""All stars, tags and remarks of the open session; enter goes to their item."""
+"""All stars, tags and remarks of the open session; enter opens the item that they belong to."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NOTHING = "There are no stars, tags or remarks yet: {labels.star} stars the sel
 
 @dataclass(frozen=True, slots=True)
 class LabelOwner:
-    """The item of a label and its location, None if it is no longer in the session."""
+    """The item that a label belongs to, and its location, or None if it is no longer in the session."""
 
     what: str
     title: str
@@ -41,7 +41,7 @@ class LabelOwner:
 
 @dataclass(frozen=True, slots=True)
 class LabelLine:
-    """A star, tag or remark, and its unix time."""
+    """A star, tag or remark, and its time as a Unix timestamp."""
 
     kind: str
     text: str
@@ -94,7 +94,7 @@ COLUMNS: tuple[TableColumn[LabelLine], ...] = (
 
 
 class LabelList(VirtualTable[LabelLine]):
-    """Stars, tags and remarks, the newest first."""
+    """Stars, tags and remarks, newest first."""
 
     BINDINGS = bindings("marked.open")
 
@@ -106,7 +106,7 @@ class LabelList(VirtualTable[LabelLine]):
 
 
 class LabelsScreen(ModeScreen):
-    """A list, and a line with the full remark; the cursor starts at ``current``, by default where it was before."""
+    """A list, and a line with the full remark; the cursor starts at ``current``, or else at its last position."""
 
     mode_name = "Stars, tags and remarks"
     CSS_PATH = "styles/marked.tcss"

@@ -1,4 +1,4 @@
-"""Locations and marks, as plain data: what a mode shows, the history, the list that led there, and items marked for comparison."""
+"""Plain data about navigation: locations, the history, the list that led to a location, and marked items."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 MOST = 200
-"""Maximum number of locations in either direction of the history."""
+"""Maximum number of locations in each direction of the history."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
     """A position in an item.
 
-    a step (``number``, 0 for the outcome) or criterion (``item``) of a trial, or a sample (from 0) of a task.
-
-    ``needle`` is the text to search for from there.
+    In a trial it is a step (``number``, 0 for the outcome) or a criterion (``item``); in a run of tasks it is a task
+    (``item``) and the number of a sample, counted from 0; in a case it is a file (``item``). ``needle`` is the text to
+    search for from there.
     """
 
     number: int = 0
@@ -27,9 +27,9 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """What a mode shows: an ``item`` (trial, run, case or study) of a session, and a position in it.
+    """A place in the app: a mode, an ``item`` (trial, run, case or study) of a session, and a position in the item.
 
-    ``pair`` is shown side by side over the mode.
+    The items of ``pair`` are shown side by side on top of the mode.
     """
 
     session: Path | None
@@ -41,22 +41,22 @@ class Location:
 
 
 class History:
-    """The locations behind and ahead of the current one, as in a browser."""
+    """The previous and next locations, as in the history of a browser."""
 
     def __init__(self) -> None:
         self.behind: list[Location] = []
         self.ahead: list[Location] = []
 
     def leave(self, here: Location | None) -> None:
-        """Record a location that is left for another one; the forward history is dropped."""
+        """Record a location that the user is leaving, and clear the forward history."""
         if here is not None:
             self.ahead.clear()
             _put(self.behind, here)
 
     def go(self, step: int, here: Location | None) -> Location | None:
-        """Return the location to go to, back (-1) or forward (1), None if there is none.
+        """Return the previous (-1) or next (1) location, or None if there is none.
 
-        ``here`` is recorded for the way back.
+        ``here`` is recorded, so that the user can return to it.
         """
         source, other = (self.behind, self.ahead) if step < 0 else (self.ahead, self.behind)
         while source:
@@ -78,7 +78,8 @@ def _put(locations: list[Location], location: Location) -> None:
 class ResultList:
     """The list that led to the current location.
 
-    The hit keys go through ``searched`` lists; ``completed`` reads what a location still lacks.
+    The keys for the next and previous hit step through a list that is ``searched``. ``completed`` reads the details
+    that a location still lacks.
     """
 
     show_list: Callable[[int], Any]
@@ -90,18 +91,18 @@ class ResultList:
 
 
 KINDS = {"trial": "trial", "task": "task", "candidate": "sample", "group": "evaluator", "run": "run", "trials": "group"}
-"""The kinds that can be marked, with their nouns."""
+"""The kinds of items that can be marked, with the nouns shown for them."""
 MANY = frozenset({"task"})
-"""Kinds of which any number may be marked: tasks are improved together; only two are compared."""
+"""The kinds that allow any number of marks: tasks can be improved together, while comparisons need only two items."""
 SEVERAL = "■"
-"""The sign of a mark if more than two items are marked."""
+"""The sign of a marked item if more than two items are marked."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedItem:
-    """A marked item; the ``key`` of a group is its columns, of trials their ids.
+    """A marked item; the ``key`` of an evaluator group is its columns, that of a group of trials their ids.
 
-    ``run`` is "" if the key is unique without it.
+    ``run`` is "" if the key is unique across runs.
     """
 
     session: Path
@@ -117,9 +118,9 @@ class MarkedItem:
 
 @dataclass(frozen=True, slots=True)
 class MarkedPair:
-    """Two items to show side by side, by a rubric ("" for the first of both) and a judge.
+    """Two items to show side by side, scored with a rubric ("" for the first one that both have) and a judge.
 
-    ``about`` is the pane to start with.
+    ``about`` names the text that the user was viewing, which determines the initial pane.
     """
 
     left: MarkedItem
@@ -134,7 +135,11 @@ class MarkedPair:
 
 
 class Marks:
-    """Marked items in order; another kind replaces all, a third item the oldest, except for :data:`MANY`."""
+    """Marked items in order.
+
+    Marking an item of another kind removes all other marks. A third item replaces the oldest one, except for the
+    kinds in :data:`MANY`.
+    """
 
     def __init__(self) -> None:
         self._marked: list[MarkedItem] = []
@@ -150,7 +155,7 @@ class Marks:
     def letter(self, one: MarkedItem) -> str:
         """Return the letter of an item in the comparison, ``A`` or ``B``.
 
-        :data:`SEVERAL` if more than two are marked, "" if it is not.
+        The result is :data:`SEVERAL` if more than two items are marked, and "" if this one is not marked.
         """
         return next((letter for letter, known in self._letters() if known.same(one)), "")
 
@@ -164,9 +169,9 @@ class Marks:
         return list(zip(letters, self._marked, strict=False))
 
     def pair(self, kind: str, under_cursor: MarkedItem | None) -> MarkedPair | None:
-        """Return the two items to compare: both marked ones, or the marked one and the one under the cursor.
+        """Return the two marked items, or the only marked item and the one under the cursor.
 
-        None otherwise.
+        The result is None if that does not make two items.
         """
         found = self.of(kind)
         if len(found) == 1 and under_cursor is not None and not found[0].same(under_cursor):
@@ -182,9 +187,10 @@ class Marks:
         ]  # fmt: skip
 
     def sentence(self, session: Path | None) -> str:
-        """Return what is marked, for the header.
+        """Return the text about marked items for the header.
 
-        a single item, with its session if that is another one, or the number of more than two.
+        It names a single item, and its session if that is not the open one. If more than two items are marked, it
+        states their number; otherwise it is "".
         """
         if len(self._marked) > 2:
             return f"{len(self._marked):,} {KINDS[self._marked[0].kind]}s are marked"

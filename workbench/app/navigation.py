@@ -1,4 +1,4 @@
-"""Navigation: to a trial, run, study, case or pair, back and forward, and through the list that led there."""
+"""Navigation to a trial, run, study, case or pair, through the history, and through the list that led there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class NavigatingApp(SessionApp):
-    """An app with locations and a history; ``lists_left`` stores the state of lists that were left."""
+    """An app with locations and a history; ``lists_left`` stores the state of lists that the user has left."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.history = History()
@@ -39,7 +39,7 @@ class NavigatingApp(SessionApp):
 
     @cached_property
     def marks(self) -> Marks:
-        """What is marked for comparison; it outlives the session."""
+        """The items marked for comparison; they stay marked when another session is opened."""
         from workbench.app.location import Marks
 
         return Marks()
@@ -47,7 +47,7 @@ class NavigatingApp(SessionApp):
     # -- to a location
 
     async def show(self, location: Location) -> None:
-        """Show a location of the open session; without a mode, its default view."""
+        """Show a location of the open session, or the session's default view if the location has no mode."""
         mode, item, place = location.mode, location.item, location.place
         if location.pair is not None:
             await self.show_mode(mode)
@@ -61,7 +61,7 @@ class NavigatingApp(SessionApp):
             elif mode == "regeneration":
                 self.selected_run = item
             await self.show_mode(mode)
-            # A dialog may have been opened over the mode meanwhile.
+            # A dialog may have been opened on top of the mode in the meantime.
             screen: Any = self.screen
             if mode == "trajectory" and hasattr(screen, "show_trial"):
                 screen.show_trial(item, place)
@@ -75,7 +75,7 @@ class NavigatingApp(SessionApp):
             await self.show_mode(mode)
 
     def go_to(self, location: Location) -> None:
-        """Show a location in its session, soon: it may remove the screen that asks."""
+        """Show a location in its session; this is deferred because it may remove the calling screen."""
         self._in_session(location.session, lambda: self.show(location))
 
     def _in_session(self, session: Path | None, then: Callable[[], Any]) -> None:
@@ -99,7 +99,7 @@ class NavigatingApp(SessionApp):
         self.push_screen(SideBySide(pair))
 
     async def _show_default_view(self) -> None:
-        """Show the run or trial that the state of the session is about; several trials with their table."""
+        """Show the run or trial that determines the session's state; several trials are shown with their table."""
         from workbench.app.trials.screen import TrialsScreen
         from workbench.results.sessions import what_matters
 
@@ -109,7 +109,7 @@ class NavigatingApp(SessionApp):
         elif found.trial is not None:
             await self.show(Location(None, "trajectory", found.trial))
             if found.trials > 1:
-                # One of many trials says little: show the table of all.
+                # A single trial is not representative of many, so show the table of all trials.
                 self.push_screen(TrialsScreen(found.trial))
         else:
             await self.show(Location(None, "regeneration", found.run))
@@ -118,7 +118,7 @@ class NavigatingApp(SessionApp):
         """Open a session file, show its default view (``show``) or call ``then``."""
         then = then or (self._show_default_view if show else None)
         if path != self.session_path:
-            self.results = None  # its rows belong to the session before
+            self.results = None  # its rows belong to the previous session
             if then is not None:
                 self._record()
                 then = self._arriving(then)
@@ -138,7 +138,7 @@ class NavigatingApp(SessionApp):
     # -- back and forward
 
     def leave_place(self, *, within_list: bool = False) -> None:
-        """Record the current location; unless ``within_list``, the list that led here is dropped."""
+        """Record the current location, and forget the list that led here unless ``within_list`` is true."""
         self._record()
         if not within_list and not self.is_following:
             self.results = None
@@ -148,7 +148,7 @@ class NavigatingApp(SessionApp):
             self.history.leave(self._here())
 
     def _here(self) -> Location | None:
-        # A screen over a mode, such as the table of all trials, has no location of its own.
+        # A screen on top of a mode, such as the table of all trials, has no location of its own.
         for screen in reversed(self.screen_stack):
             here: Location | None = screen.location() if hasattr(screen, "location") else None
             if here is not None:
@@ -156,7 +156,7 @@ class NavigatingApp(SessionApp):
         return None
 
     def _arriving(self, then: Callable[[], Any]) -> Callable[[], Any]:
-        """Return ``then`` as the end of a navigation that is recorded already: locations on the way are not recorded."""
+        """Wrap ``then`` as the end of a navigation that was already recorded, so that it records no other locations."""
 
         async def last_part() -> None:
             self._is_replaying = True
@@ -189,7 +189,7 @@ class NavigatingApp(SessionApp):
     # -- through a list
 
     def follow(self, results: ResultList, at: int) -> None:
-        """Go to a row of a list, soon: the shown location replaces the list's own screen."""
+        """Go to a row of a list; this is deferred because the location replaces the list's own screen."""
         results.at = at
 
         async def go() -> None:
@@ -209,7 +209,7 @@ class NavigatingApp(SessionApp):
 
     @property
     def where_in_list(self) -> str:
-        """The position in the list that led here, with the keys to go on; "" without one."""
+        """The position in the list that led here, with the keys for the next row; "" if there is no such list."""
         results = self.results
         if results is None or (len(results.locations) < 2 and not results.searched):
             return ""
@@ -222,7 +222,7 @@ class NavigatingApp(SessionApp):
         return f"{at} · {keys} go on, {back} returns to the list"
 
     def go_on(self, step: int) -> bool:
-        """Go to the next (1) or previous (-1) row of the list that led here; returns False without such a list."""
+        """Go to the next (1) or previous (-1) row of the list that led here; returns False if there is none."""
         results = self.results
         if results is None or len(results.locations) < 2:
             return False
@@ -245,7 +245,7 @@ class NavigatingApp(SessionApp):
         return True
 
     def forget_hits(self) -> None:
-        """A new search starts: the hit keys belong to it now."""
+        """Forget the hits of an earlier list, because the keys for hits now belong to a new search."""
         if self.results is not None and self.results.searched:
             self.results.searched = False
             self._show_position()
@@ -255,7 +255,7 @@ class NavigatingApp(SessionApp):
         if show is not None:
             show()
 
-    # -- screens over a mode
+    # -- screens on top of a mode
 
     def action_runs(self) -> None:
         from workbench.app.runs_screen import RunsScreen

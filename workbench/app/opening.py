@@ -1,4 +1,4 @@
-"""The way to the first mode: the header is painted alone first, before the rest is imported, read and styled."""
+"""The start of the app: only the header is painted at first, before the rest is imported, loaded and styled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.app.toolkit.literal import literal
 
 
 class OpeningApp(RemovalSafe, ThemedApp):
-    """Paints the header, then the first mode, then starts."""
+    """An app that first paints the header, then the first mode, and then calls :meth:`start`."""
 
     DEFAULT_MODE = "opening"
     STYLES: ClassVar[Path] = Path(__file__).with_name("styles") / "shell.tcss"
@@ -36,13 +36,13 @@ class OpeningApp(RemovalSafe, ThemedApp):
     """The session that is open or being opened."""
 
     def start(self) -> None:
-        """Called once the first mode is shown."""
+        """Called once the first mode has been shown."""
 
     def on_mount(self) -> None:
         self.after_first_paint(self._show_first_mode)
 
     def after_first_paint(self, what: Callable[[], Any]) -> None:
-        """Call something after the first paint, or after the next layout if that is over.
+        """Call ``what`` after the first paint or, if that has happened already, after the next layout.
 
         Textual's ``call_after_refresh`` runs before the first frame is written.
         """
@@ -59,8 +59,8 @@ class OpeningApp(RemovalSafe, ThemedApp):
             self._after_paint.clear()
 
     async def _show_first_mode(self) -> None:
-        """Replace the header by the first mode, and deliver the keys pressed meanwhile."""
-        # As CSS_PATH it would be parsed before the first paint.
+        """Replace the opening screen with the first mode."""
+        # With CSS_PATH, the styles would be parsed before the first paint.
         self.stylesheet.read(self.STYLES)
         self.stylesheet.parse()
         await self.switch_mode(self._first_mode)
@@ -72,14 +72,14 @@ class OpeningApp(RemovalSafe, ThemedApp):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and (self._early_keys or not self._takes_keys):
             self._early_keys.append(event)
-            # A key that the previous screen did not handle returns here after later ones.
+            # A key that the previous screen did not handle arrives here again, after later keys.
             self._early_keys.sort(key=lambda key: key.time)
             await self.deliver_keys()
         else:
             await super().on_event(event)
 
     async def deliver_keys(self) -> None:
-        """Deliver queued keys to the screen; if one opens another screen, the rest wait for that."""
+        """Deliver queued keys to the screen; if a key opens another screen, the remaining keys wait for that screen."""
         while self._early_keys and self._takes_keys:
             early = self._early_keys.pop(0)
             key = events.Key(early.key, early.character)
@@ -93,7 +93,7 @@ class OpeningApp(RemovalSafe, ThemedApp):
 
 
 class OpeningScreen(Screen[None]):
-    """The header and a message, from two minimal widgets: a mode has up to 42, which are styled before the first frame."""
+    """The header and a message, built from only two widgets; a mode has up to 42, all styled before the first frame."""
 
     AUTO_FOCUS = ""
     takes_keys = False
@@ -105,7 +105,7 @@ class OpeningScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        # The styles are parsed already; without this Textual parses them again.
+        # The styles have been parsed already; without this, Textual would parse them again.
         self._css_update_count = self.app._css_update_count
 
     def compose(self) -> ComposeResult:

@@ -1,6 +1,7 @@
 """The command palette.
 
-the keys of the screen, commands without a key, and all sessions, cases, studies, runs, trials, tasks and files.
+It offers the actions bound to keys, commands without a key, and all sessions, cases, studies, runs, trials, tasks and
+files.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class Palette(CommandPalette, BaseScreen[None]):
-    """Textual's palette, dismissed only once."""
+    """Textual's palette, except that it can be dismissed only once."""
 
     def _action_command_list(self, action: str) -> None:
-        # Textual raises when paging through a list before its first layout.
+        # Textual raises an exception when the user pages through a list before its first layout.
         if self.query_one(CommandList).scrollable_content_region:
             super()._action_command_list(action)
 
@@ -47,14 +48,14 @@ class WorkbenchCommands(Provider):
         seen: set[str] = set()
         for active in self.screen.active_bindings.values():
             binding = active.binding
-            # Leave out cursor keys; all other actions can be found by name.
+            # Leave out movement keys; all other actions can be found by name.
             moves = binding.id is None or binding.id.startswith(
                 ("list.", "file.", "pane.next", "pane.previous", "choice.")
             )
             if moves or binding.system or not binding.description or binding.description in seen:
                 continue
             seen.add(binding.description)
-            title = binding.tooltip or binding.description  # the one word of the key bar is too short without context
+            title = binding.tooltip or binding.description  # the key bar's single word is too short here
             title = title[0].upper() + title[1:]
             run = partial(app.run_action, binding.action, active.node)
             yield title, f"key {app.get_key_display(binding)}", run
@@ -73,7 +74,7 @@ class WorkbenchCommands(Provider):
 
     async def discover(self) -> Hits:
         for title, text, run in self._commands():
-            # Textual compares the text with the input when a command is chosen, so it is cleaned as well.
+            # Textual compares this text with the input when a command is chosen, so it must be cleaned as well.
             yield DiscoveryHit(literal(title), run, text=clean(title), help=_help(text))
 
     async def search(self, query: str) -> Hits:
@@ -85,16 +86,16 @@ class WorkbenchCommands(Provider):
 
 
 def _help(text: str) -> str:
-    # Textual declares str, which it reads as markup; it accepts Content as well.
+    # The type declared by Textual is str, which it parses as markup, but it also accepts Content.
     return cast("str", literal(text))
 
 
 _WEIGHT = 2.4
-"""Score of a matched letter of a location; Textual scores a letter of a command between 1 and 4."""
+"""Score of each matched letter of a location; Textual scores letters of commands between 1 and 4."""
 
 
 class LocationCommands(Provider):
-    """Locations by name: loaded in a thread when the palette opens, searched in a thread on each key."""
+    """Locations by name, loaded in a thread when the palette opens and searched in a thread on each key."""
 
     _places: Sequence[NamedLocation] = ()
 
@@ -112,10 +113,10 @@ class LocationCommands(Provider):
         for found in await asyncio.to_thread(find, query, self._places):
             name = one_line(
                 found.place.name, 300
-            )  # keeps the length of the name where possible, for the highlighted letters
+            )  # preserves the length of the name if possible, so that the right letters are highlighted
             score = found.quality * _WEIGHT * len(query)
             help_text = cast("str", literal(found.place.about))
-            # The indexes of letters are off if characters were removed.
+            # The indexes of the letters are wrong if characters were removed.
             letters = found.letters if clean(name) == found.place.name else ()
             go = partial(self._go, found.place)
             yield Hit(score, highlighted(matcher, name, letters), go, text=clean(name), help=help_text)
@@ -147,7 +148,7 @@ class NamedLocation:
 
 @dataclass(frozen=True, slots=True)
 class LocationMatch:
-    """A match: its quality from 0 to 1, and the indexes of the matched letters."""
+    """A matching location, the quality of the match from 0 to 1, and the indexes of the matched letters."""
 
     place: NamedLocation
     quality: float
@@ -155,7 +156,7 @@ class LocationMatch:
 
 
 def load_locations(reader: SessionReader | None) -> list[NamedLocation]:
-    """Load all locations; what cannot be read is left out."""
+    """Load all locations except those that cannot be read."""
     found: list[NamedLocation] = []
     parts = [_sessions(), _cases()]
     if reader is not None:
@@ -223,11 +224,14 @@ def files(paths: Iterable[str], of: str) -> list[NamedLocation]:
 
 
 def find(query: str, places: Sequence[NamedLocation], most: int = MOST_FOUND) -> list[LocationMatch]:
-    """Return the locations that match all words, the best first: whole words, then parts, kinds, letters in order."""
+    """Return the locations that match all words of a query, best first.
+
+    The best matches are whole words, then parts of words, kinds of locations, and letters in the same order.
+    """
     words = _lowered(query).split()
     if not words:
         return []
-    # Non-backtracking: each letter matches its first occurrence, however repetitive the name.
+    # To avoid backtracking on repetitive names, each letter matches its first occurrence.
     patterns = [re.compile("".join(f"[^{re.escape(c)}]*{re.escape(c)}" for c in word)) for word in words]
     found = (
         (quality, -number, place, letters)
@@ -259,18 +263,18 @@ def _match(
             letters += _letters(word, name, start)
         else:
             return None
-    # Of two equal matches the shorter name wins.
+    # If two matches are equally good, the shorter name wins.
     return total / len(words) - min(len(name), 200) / 2000, tuple(letters)
 
 
 def _lowered(text: str) -> str:
-    """Return a text in lower case with the same length: characters that grow are left unchanged."""
+    """Return a text in lower case but of the same length: characters that would become longer are left unchanged."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
 def _at_start(name: str, word: str, at: int) -> int | None:
-    """Return the first occurrence of a word at a word boundary, from index ``at`` on."""
+    """Return the index of the first occurrence of a word at a word boundary from index ``at`` on, or None."""
     while at >= 0:
         if at == 0 or not name[at - 1].isalnum():
             return at

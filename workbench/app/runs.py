@@ -1,4 +1,4 @@
-"""Starts, resumes and cancels runs, and finds the session for a new one; called in threads."""
+"""Starts, resumes and cancels runs, and determines the session for a new run. Call these functions in threads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["is_example", "is_writable", "new_session", "writable_copy"]
 
 
 def chosen_session() -> Path | None:
-    """Return the session that was chosen for the next run, None if there is none or it is gone."""
+    """Return the session that the user chose for the next run, or None if there is none or it no longer exists."""
     try:
         path = Path(_choice().read_text(encoding="utf-8"))
         return path if path.is_file() and is_writable(path) else None
@@ -40,7 +40,10 @@ def _choice() -> Path:
 
 
 def default_session(opened: Path | None) -> str:
-    """Return the initial session of a run dialog: the chosen or open one, "" for a new one or an untypable name."""
+    """Return the initial session of a run dialog: the chosen or the open one.
+
+    The result is "", for a new session, if there is neither, or if the name cannot be typed.
+    """
     path = chosen_session() or (opened if opened is not None and is_writable(opened) else None)
     if path is None:
         return ""
@@ -53,12 +56,15 @@ def default_session(opened: Path | None) -> str:
 
 
 def session_named(text: str, name: str) -> Path:
-    """Return the session named in a run dialog, "" for a new one called ``name``; raises UsageError for an invalid name."""
+    """Return the path of the session named in a run dialog, or of a new one called ``name`` if ``text`` is "".
+
+    Raises UsageError for an invalid name.
+    """
     return new_place(text) if text else new_session(name)
 
 
 def place_of_run(text: str, name: str) -> Path:
-    """Return the session for a new run: the named one unless it is read-only, else a new one called ``name``."""
+    """Return the session for a new run: the named one or, if that is read-only, a new one called ``name``."""
     path = session_named(text, name)
     return path if not path.exists() or is_writable(path) else new_session(name)
 
@@ -84,16 +90,16 @@ def cancel(session: Path, run: str | None = None) -> int:
 
 
 def resume(session: Path, run: str | None, warm: WarmEngine | None) -> tuple[Path, int]:
-    """Resume all incomplete runs of a session, or one of them; an example is copied first.
+    """Resume all incomplete runs of a session, or one of them; a bundled example is copied first.
 
-    Returns the session and their number.
+    Returns the session and the number of resumed runs.
     """
     own = writable_copy(session)
     return own, len(running.resume(own, run, warm))
 
 
 def resume_study(session: Path, name: str) -> tuple[Path, int]:
-    """Execute the missing parts of a study, including unplanned cells; an example is copied first.
+    """Execute the missing parts of a study, including unplanned cells; a bundled example is copied first.
 
     Returns the session and the number of incomplete runs.
     """

@@ -1,4 +1,4 @@
-"""All runs of the open session: their state, progress and cost, and what can be done with them."""
+"""All runs of the open session, with their state, progress and cost, and actions on them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from workbench.results.runs import RESUMABLE, RunLine, load_runs, sentence
 from workbench.session import SessionWriter
 
 LONGEST_NAME = 120
-"""Maximum number of characters of a run's name."""
+"""Maximum number of characters in the name of a run."""
 _KINDS = frozenset({"trial", "run", "score", "candidate", "stage", "label"})
 _WHAT_TO_DO = {
     "interrupted": "Its engine is gone: {runs.resume} resumes it; finished results are kept.",
@@ -71,7 +71,7 @@ def run_progress(line: RunLine) -> str:
 
 
 def title_within(title: str, width: int) -> str:
-    """Shorten a title to ``width`` cells, the cases first: agent and model distinguish runs."""
+    """Shorten a title to ``width`` cells, starting with the cases, because agent and model distinguish runs."""
     what, dot, rest = title.partition(" · ")
     room = width - len(dot) - len(rest)
     return f"{shortened(what, room)}{dot}{rest}" if dot and 8 <= room < len(what) else shortened(title, width)
@@ -93,7 +93,7 @@ COLUMNS: tuple[TableColumn[RunLine], ...] = (
 
 
 class RunTable(VirtualTable[RunLine]):
-    """The runs; archived ones are shown on request."""
+    """The runs of a session; archived ones are hidden unless requested."""
 
     RESTORED = (*VirtualTable.RESTORED, "with_archived")
     BINDINGS = bindings("runs.open")
@@ -113,7 +113,7 @@ class RunTable(VirtualTable[RunLine]):
 
 
 class RunsScreen(ModeScreen):
-    """The table of runs; the cursor starts at ``current``, the run of the mode below."""
+    """The table of runs; the cursor starts at ``current``, the run shown by the mode below."""
 
     mode_name = "Runs"
     own_resume = True
@@ -145,7 +145,7 @@ class RunsScreen(ModeScreen):
 
     table = getters.query_one("#run-table", RunTable)
 
-    # -- what is shown
+    # -- content
 
     def _show(self, lines: tuple[RunLine, ...]) -> None:
         self.table.put(lines)
@@ -239,7 +239,7 @@ class RunsScreen(ModeScreen):
             self.workbench.resume_session(path, line.id)
 
     def _to_write(self) -> tuple[RunLine, Path] | None:
-        """Return the selected run and its session, None if that is read-only."""
+        """Return the selected run and its session, or None if the session is read-only."""
         line, path = self.table.selected, self.workbench.session_path
         if path is None or runs.is_example(path):
             self.notify("The bundled example is read-only.", severity="warning")

@@ -1,4 +1,4 @@
-"""Search everything: type a query, browse the hits, narrow them by facets, open one."""
+"""Full-text search: type a query, browse the hits, narrow them by facets and open a hit."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _NAMES = {"file": "file at"}
 
 
 class HitList(RowList):
-    """A row per hit; lines are added as they are loaded."""
+    """One row per hit; the matching lines are filled in as they are loaded."""
 
     ALLOW_SELECT = False
-    narrows: ClassVar[bool] = False  # here / edits the query
+    narrows: ClassVar[bool] = False  # on this screen, / edits the query
     BINDINGS = bindings("search/hits")
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -72,7 +72,7 @@ class HitList(RowList):
         room = min(48, max(12, (width - _KIND - 2) * 2 // 5))
         model = hit.item.model.rpartition("/")[2] or hit.item.model
         if model and len(self.found.counts.get("model", ())) > 1 and len(where) + len(model) + 3 <= room:
-            where = f"{where} · {model}"  # distinguishes models of an agent, or evaluators of a task
+            where = f"{where} · {model}"  # distinguishes the models of an agent, or the evaluators of a task
         parts: list[Part] = [
             (" " + fit(f"{_NAMES.get(hit.entry.kind, hit.entry.kind)}{number}", _KIND + 2) + " ", "group"),
             (fit(shortened(clean(where), room), room) + "  ", ""),
@@ -84,7 +84,7 @@ class HitList(RowList):
 
 
 def around(line: MatchedLine, width: int) -> list[Part]:
-    """Return a part of a line, ``width`` cells wide, that contains the match."""
+    """Return the part of a line around the match, ``width`` cells wide."""
     text, start, end = line.text, line.start, line.end
     lead = 0
     if len(text) > width and end > width - 8:
@@ -100,11 +100,11 @@ def around(line: MatchedLine, width: int) -> list[Part]:
     return parts
 
 
-_SHOWN = 12  # values of one facet
+_SHOWN = 12  # maximum number of values shown per facet
 
 
 class FacetList(RowList):
-    """A heading per facet with several values or in the query, and a row per value."""
+    """A heading for each facet that has several values or occurs in the query, and a row for each value."""
 
     ALLOW_SELECT = False
     BINDINGS = bindings("search.facet")
@@ -116,7 +116,7 @@ class FacetList(RowList):
         self._queried: frozenset[str] = frozenset()
 
     def put(self, counts: dict[str, list[tuple[str, int]]], queried: frozenset[str]) -> None:
-        """Show facets; those ``queried`` by the query are shown even with one value."""
+        """Show the facets; those in ``queried`` occur in the query and are shown even if they have only one value."""
         self._counts, self._queried = counts, queried
         before = self._rows
         self._lay_out(all_values=bool(self.narrowed))
@@ -160,8 +160,8 @@ class FacetList(RowList):
         return [("  " + fit(shortened(value, room), room) + " ", ""), (number, "number")]
 
 
-ASK_SECONDS = 0.1  # delay from a key press to the search
-REFRESH_SECONDS = 1.0  # interval for indexing a changing session
+ASK_SECONDS = 0.1  # delay between a key press and the search
+REFRESH_SECONDS = 1.0  # interval for reindexing a session that changes
 _FIRST_LINES = 100
 _TIP = "\n".join(
     (
@@ -183,7 +183,7 @@ class SearchState:
 
 
 class SearchScreen(ModeScreen):
-    """A query line, the hits and their facets; ``last`` is updated."""
+    """A query line, the hits and their facets; ``last`` is updated so that the search can be shown again."""
 
     mode_name = "Search"
     CSS_PATH = "styles/search.tcss"
@@ -230,7 +230,7 @@ class SearchScreen(ModeScreen):
             self._fill()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
-        # A running update stops early for the next one.
+        # A running update stops early to make way for the next one.
         self._filling.soon(self._fill, REFRESH_SECONDS, beside=True)
 
     def _sessions(self) -> list[Path]:
@@ -337,7 +337,7 @@ class SearchScreen(ModeScreen):
         if message.row_list is self.hits:
             self._open(message.index)
         elif (facet := self.query_one("#facets", FacetList).selected) is not None:
-            # An exact match shows as many hits as the facet counts.
+            # Only an exact match yields the number of hits that the facet shows.
             name, value = facet
             text = f'{name}:="{value}"' if " " in value else f"{name}:={value}"
             field = self.query_one("#search-text", Input)
@@ -377,7 +377,7 @@ class SearchScreen(ModeScreen):
 def _fill(
     index: SearchIndex, sessions: Sequence[Path], stopped: Callable[[], bool], progress: Callable[[str], None]
 ) -> str:
-    """Index new texts of sessions; returns a message on unreadable sessions, "" if there are none."""
+    """Index new texts of sessions; returns a message about unreadable sessions, or "" if there are none."""
     from workbench.session.reader import SessionReader
 
     unread: list[str] = []
@@ -401,7 +401,7 @@ def _fill(
 
 
 def _lines(reader: SessionReader | None, hits: Sequence[SearchHit], query: Query) -> list[MatchedLine]:
-    """Return the lines of hits; those in other sessions are read from their own files."""
+    """Return the matching line of each hit, read from the session of the hit; it is empty if that is unreadable."""
     from workbench.session.reader import SessionReader as Reader
 
     readers = {} if reader is None else {reader.path.resolve(): reader}
@@ -418,7 +418,7 @@ _SEARCHED_THERE = frozenset({"step", "file", "message", "readme", "metadata", "d
 
 
 def location_of(reader: SessionReader | None, hit: SearchHit, query: Query) -> Location:
-    """Return the location of a hit and, given a reader of its session, the text to highlight there."""
+    """Return the location of a hit; with a reader of its session, it includes the text to highlight there."""
     item, number, needle = hit.item, hit.entry.number, ""
     if hit.entry.kind in _SEARCHED_THERE and reader is not None:
         line = line_of(reader, hit, query)

@@ -1,4 +1,4 @@
-"""The open session: its file, reader, facts, and the thread that watches it."""
+"""The open session: its file, its reader, its facts, and the thread that watches it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
 
 COUNTING_SHARE = 0.1
-"""Share of the time for counting a session that changes all the time; 100,000 candidates take 120 ms."""
+"""Maximum share of the time spent counting a session that changes constantly; 100,000 candidates take 120 ms."""
 _COUNTED = frozenset({"run", "trial", "candidate", "task"})
 
 
 class SessionApp(OpeningApp):
-    """An app with one open session. It signals that a session was opened or closed, its changes, and its facts."""
+    """An app with one open session; its signals report opened and closed sessions, changes and new facts."""
 
     def __init__(self, session: Path | None, settings: Settings, first_mode: str) -> None:
         self.session_path: Path | None = session
@@ -63,7 +63,7 @@ class SessionApp(OpeningApp):
 
     @property
     def opened(self) -> Path | None:
-        """The path of the open session, None while it is being opened."""
+        """The path of the open session, or None while it is being opened."""
         return self.session_path if self.reader is not None else None
 
     @property
@@ -90,21 +90,21 @@ class SessionApp(OpeningApp):
             except WorkbenchError:
                 raise
             except Exception as error:
-                # Any error must end the wait for the session.
+                # Whatever the error, the app must stop waiting for the session.
                 raise WorkbenchError(f"{path.name} cannot be opened ({type(error).__name__}: {error}).") from error
 
         def done(opened: tuple[SessionReader, int]) -> None:
             if self._wanted_session == path:
                 self._replace_session(*opened)
             else:
-                self._release(opened[0])  # another one was requested meanwhile
+                self._release(opened[0])  # another session was requested in the meantime
 
         self.opening_session.ask(work, done, self.session_failed)
 
     def _replace_session(self, reader: SessionReader, last_change: int) -> None:
         from workbench.app.feed import SessionFeed
 
-        if not self.screen_stack:  # the app ended while the file was being opened
+        if not self.screen_stack:  # the app exited while the file was being opened
             reader.close()
             return
         before, self.reader = self.reader, reader
@@ -184,7 +184,7 @@ class SessionApp(OpeningApp):
         self.notify(f"The session cannot be counted. {sentence}", title="Session", severity="error")
 
     def counted(self, facts: SessionFacts | None) -> None:
-        """Publish the facts of the open session."""
+        """Store and publish the facts of the open session."""
         if self.screen_stack:
             before, self.facts = self.facts, facts
             if before is not None and facts is not None and self.settings.notify != "off":
@@ -194,7 +194,7 @@ class SessionApp(OpeningApp):
                 self.refresh_bindings()
 
     def _notify_of_ends(self, before: SessionFacts, after: SessionFacts) -> None:
-        """Notify a user who may be in another window that a run ended."""
+        """Notify the user, who may be in another window, that a run has ended."""
         name = self.session_path.stem if self.session_path is not None else ""
         text = ended_message(name, dict(before.states), dict(after.states))
         if text and self.settings.notify == "bell":
@@ -227,11 +227,14 @@ def header_sentence(facts: SessionFacts) -> str:
 
 
 _GOING = ("running", "queued")
-_BY_777 = ("foot", "rxvt")  # terminals that support OSC 777, not OSC 9
+_BY_777 = ("foot", "rxvt")  # terminals that support OSC 777 but not OSC 9
 
 
 def ended_message(name: str, before: Mapping[str, int], after: Mapping[str, int]) -> str:
-    """Return ``demo: a run has ended, done``, by the number of runs in each state before and after; "" if none ended."""
+    """Return a message such as ``demo: a run has ended, done``, or "" if no run has ended.
+
+    ``before`` and ``after`` are the numbers of runs in each state.
+    """
     ended = sum(before.get(state, 0) - after.get(state, 0) for state in _GOING)
     if ended <= 0:
         return ""
@@ -241,7 +244,7 @@ def ended_message(name: str, before: Mapping[str, int], after: Mapping[str, int]
 
 
 def notification(text: str, environment: Mapping[str, str]) -> str:
-    """Return the control sequence of a desktop notification: OSC 9, or OSC 777 for terminals that need it."""
+    """Return the control sequence for a desktop notification: OSC 9, or OSC 777 for terminals that need it."""
     message = one_line(text, 200).replace(";", ",")
     if environment.get("VTE_VERSION") or environment.get("TERM", "").startswith(_BY_777):
         return f"\x1b]777;notify;Workbench;{message}\x1b\\"

@@ -1,6 +1,6 @@
-"""Theme files, validated with a message for each error, and an app that follows changes to them.
+"""Theme files, validated with a message for each error, and an app that reloads them when they change.
 
-Themes are cached as JSON: importing a YAML parser would take a tenth of the time until the first paint.
+Themes are cached as JSON, because importing a YAML parser would take a tenth of the time until the first paint.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 TEXT = 4.5
-"""Minimum contrast of normal text."""
+"""Minimum contrast ratio of normal text."""
 SECONDARY = 3.0
-"""Minimum contrast of secondary text: line numbers, names of empty tabs."""
-_MARGIN = 0.1  # for rounding to 8 bits, and Textual's own blending
+"""Minimum contrast ratio of secondary text, such as line numbers and the names of empty tabs."""
+_MARGIN = 0.1  # allows for rounding to 8 bits and for Textual's own blending
 _STEPS = 40
 
 
@@ -71,7 +71,10 @@ def derived(theme: Theme) -> dict[str, str]:
 
 
 def _faintest(color: Color, towards: Color, grounds: Sequence[Color], least: float, share: float) -> str:
-    """Return the faintest blend of a colour, at least ``share`` of it, that has the required contrast on all grounds."""
+    """Return the faintest blend towards another colour that has the required contrast on all backgrounds.
+
+    ``share`` is the minimum fraction of ``color`` in the blend; if no blend has enough contrast, ``color`` is returned.
+    """
     for step in range(round(share * _STEPS), _STEPS):
         mixed = towards.blend(color, step / _STEPS)
         if min(contrast(mixed, ground) for ground in grounds) >= least + _MARGIN:
@@ -80,7 +83,7 @@ def _faintest(color: Color, towards: Color, grounds: Sequence[Color], least: flo
 
 
 def _clearest(ground: Color, *colors: Color) -> Color:
-    """Return the first readable colour on a ground, else the best of them, black and white."""
+    """Return the first colour that is readable on a background, or else the best of these, black and white."""
     for color in colors:
         if contrast(color, ground) >= TEXT + _MARGIN:
             return color
@@ -92,8 +95,8 @@ SEEN = ("read", "listed", "unopened")
 _COLORS = ("primary", "secondary", "accent", "foreground", "background", "surface", "panel", "boost", "success", "warning",
            "error")  # fmt: skip
 _KEYS = ("name", "dark", "colors", "verdicts", "seen", "variables")
-_LARGEST = 1_000_000  # bytes of a theme file
-_CACHED = 2  # version of the cache; raise it when themes are derived differently
+_LARGEST = 1_000_000  # maximum size of a theme file in bytes
+_CACHED = 2  # version of the cache; increase it when the derived colours change
 SUFFIXES = (".yaml", ".yml")
 
 
@@ -103,7 +106,7 @@ class BadTheme(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class ThemeFile:
-    """A theme file; ``stamp`` changes with its content."""
+    """A theme file; ``stamp`` changes when its content changes."""
 
     path: Path
     stamp: tuple[int, int]
@@ -127,11 +130,11 @@ FALLBACK = Theme(
     warning="#e0af68",
     error="#f7768e",
 )
-"""Used when no theme file can be read."""
+"""The theme that is used if no theme file can be read."""
 
 
 def fallback_variables(theme: Theme) -> dict[str, str]:
-    """Return the variables that a theme may omit: verdict colours and those derived from its own colours."""
+    """Return the variables that a theme may omit: the verdict colours and those derived from the theme's colours."""
     foreground = theme.foreground or "#e0e0e0"
     muted = Color.parse(foreground).blend(Color.parse(theme.background or "#121212"), 0.5).hex
     good, bad = theme.success or "#4ebf71", theme.error or "#ba3c5b"
@@ -166,14 +169,17 @@ def _of_plugins() -> dict[str, ThemeFile]:
     found: dict[str, ThemeFile] = {}
     for plugin in installed():
         if plugin.kind == "theme" and not plugin.problem:
-            # `workbench plugins` reports a missing file; the others still work.
+            # `workbench plugins` reports a missing file; other themes still work.
             with contextlib.suppress(BadTheme, OSError):
                 found[plugin.name] = ThemeFile.found(plugin_theme(plugin))
     return found
 
 
 def theme_files(places: tuple[Path, ...] | None = None) -> dict[str, ThemeFile]:
-    """Return the theme files by name (the file's stem): the user's override bundled ones, and these plug-ins'."""
+    """Return the theme files by name (the stem of the file).
+
+    The user's themes override bundled ones of the same name, and those override themes of plug-ins.
+    """
     found: dict[str, ThemeFile] = _of_plugins() if places is None else {}
     for place in folders() if places is None else places:
         with contextlib.suppress(OSError):
@@ -252,7 +258,7 @@ def load_theme(file: ThemeFile) -> Theme:
     """Return the theme in a file, cached until the file changes; raises BadTheme."""
     cached = paths.cache_dir() / "themes" / f"{file.path.stem}.json"
     content: dict[str, Any] = {"version": _CACHED, "file": str(file.path), "stamp": list(file.stamp)}
-    # Ignore a missing or outdated cache.
+    # Ignore a missing or invalid cache.
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
         stored = json.loads(cached.read_text(encoding="utf-8"))
         values = stored.pop("theme")
@@ -269,7 +275,7 @@ def load_theme(file: ThemeFile) -> Theme:
 
 
 def first_theme(name: str) -> tuple[Theme, str | None]:
-    """Return the chosen theme, else the fallback, and what was wrong with it; reads one file only."""
+    """Return the chosen theme, or the fallback and an error message; reads only one file."""
     for place in reversed(folders()):
         for suffix in SUFFIXES:
             try:
@@ -288,29 +294,29 @@ def first_theme(name: str) -> tuple[Theme, str | None]:
     return FALLBACK, f"There is no theme {name!r}; known are {', '.join(theme_files())}."
 
 
-# -- the app: one theme before the first paint, the others after it; all are reloaded when their files change
+# -- the app: loads one theme before the first paint and the others after it, and reloads themes that change
 
 POLL_SECONDS = 1.0
 
 
 class ThemedApp(App[int]):
-    """Loads, registers and reloads themes."""
+    """An app that loads, registers and reloads themes."""
 
     def __init__(self, theme: str) -> None:
         super().__init__()
         for own in tuple(self.available_themes):
-            # Textual's themes lack verdict colours, and their contrast is not checked.
+            # Textual's own themes lack verdict colours, and their contrast is not checked.
             self.unregister_theme(own)
         self._theme_files: dict[str, ThemeFile] = {}
         self._reading_themes = LatestWorker(self, "themes")
         first, self._theme_problem = first_theme(theme)
         self.register_theme(first)
-        # Without watchers, which would parse all styles a second time before the first paint.
+        # Set the theme without calling watchers, which would parse all styles again before the first paint.
         self.set_reactive(App.theme, first.name)
         self.stylesheet.set_variables(self.get_css_variables())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Give every theme colours for verdicts; themes from files have them already."""
+        """Return the verdict colours and derived colours, or nothing for themes from files, which have them already."""
         theme = self.current_theme or FALLBACK
         return {} if "text-dim" in theme.variables else fallback_variables(theme)
 

@@ -1,1 +1,1 @@
-"""The app in a browser: textual-serve's page and protocol with access control (extra ``web``)."""
+"""The app in a browser: the page and protocol of textual-serve, with access control (extra ``web``)."""

@@ -1,4 +1,4 @@
-"""Textual's web driver, which also ends the app when the browser is gone."""
+"""A version of Textual's web driver that also ends the app when the browser disconnects."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import contextlib
 from textual import messages
 from textual.drivers.web_driver import WebDriver
 
-_PATIENCE = 10.0  # seconds; an app that exits at once has no event loop left to answer
+_PATIENCE = 10.0  # timeout in seconds, because an app that exits immediately has no event loop left to respond
 
 
 class BrowserDriver(WebDriver):
-    """Reads keys from the server process; when that ends, even by SIGKILL, the app exits."""
+    """Reads input from the server process; the app exits when that process ends, even by SIGKILL."""
 
     def start_application_mode(self) -> None:
         self._loop = asyncio.get_running_loop()
         super().start_application_mode()
 
     def run_input_thread(self) -> None:
-        # Textual posts the initial size from a task. A size from the browser could overtake it and be lost.
+        # Textual posts the initial size from a task, so a size sent by the browser could overtake it and be lost.
         with contextlib.suppress(TimeoutError, RuntimeError):
             asyncio.run_coroutine_threadsafe(asyncio.sleep(0), self._loop).result(_PATIENCE)
         super().run_input_thread()

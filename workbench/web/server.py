@@ -1,8 +1,8 @@
 """The web server: textual-serve's page, protocol and downloads, with access control and a limit on browsers.
 
-Any page in a browser can reach a server on loopback. Two checks keep them out: the ``Origin`` of a WebSocket must be
-the server itself (RFC 6455, 10.2), and without a token the ``Host`` must be a name of this machine, so that a name
-that an attacker points to 127.0.0.1 (DNS rebinding) is refused.
+Any page in a browser can send requests to a server on loopback. Two checks block other pages: the ``Origin`` of a
+WebSocket must be the server itself (RFC 6455, 10.2), and without a token the ``Host`` must be a name of this machine,
+so that a domain that an attacker points to 127.0.0.1 (DNS rebinding) is rejected.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from workbench.base.reasons import last_words
 from workbench.base.text import one_line
 
 _PAGE = Path(__file__).with_name("page")
-_LARGEST_MESSAGE = 1 << 20  # bytes; a paste is one message
+_LARGEST_MESSAGE = 1 << 20  # in bytes; pasted text arrives as a single message
 
 
 HEADERS = {
-    # No other host is contacted, no other page may frame this one, and no referrer leaks the token.
+    # The page contacts no other host, no other page may frame it, and no referrer leaks the token.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -53,17 +53,20 @@ WRONG_ORIGIN = "Only the server's own page may request this."
 
 @dataclass(frozen=True, slots=True)
 class AccessGuard:
-    """Requires a token (stored in a cookie; "" if none is needed on loopback) and an origin of this server or its proxy."""
+    """Requires a token and an origin of this server or its proxy.
+
+    The token is stored in a cookie; it is "" if none is required, which is allowed only on loopback.
+    """
 
     token: str
     origins: tuple[str, ...] = ()
     cookie: str = field(default_factory=lambda: f"workbench-{secrets.token_hex(4)}")
 
     def problem(self, request: web.Request) -> str:
-        """Return why a request is refused, "" if it is allowed."""
+        """Return why a request is rejected, or "" if it is allowed."""
         if self.token:
             tokens = (request.query.get("token", ""), request.cookies.get(self.cookie, ""))
-            # Compare in constant time, against timing attacks.
+            # Compare in constant time to prevent timing attacks.
             if not any(secrets.compare_digest(one.encode(), self.token.encode()) for one in tokens):
                 return WRONG_TOKEN
         elif not self._is_own_host(request.host):
@@ -98,18 +101,18 @@ def guarded(door: AccessGuard) -> Middleware:
     return check
 
 
-# -- one app process per browser, which ends when the browser disconnects
+# -- one app process per browser, ended when the browser disconnects
 
 DRIVER = "workbench.web.browser_driver:BrowserDriver"
-_PRELUDE = b"__GANGLION__\n"  # textual.drivers.web_driver writes it before everything else
+_PRELUDE = b"__GANGLION__\n"  # written by textual.drivers.web_driver before anything else
 SMALLEST, LARGEST = (20, 8), (500, 200)
-"""Range of terminal sizes (columns, rows) that a browser may request: the app lays out every cell."""
+"""Range of terminal sizes (columns, rows) that a browser may request; limited because the app lays out every cell."""
 PATIENCE = 5.0
-"""Seconds for an app to exit after a request to quit."""
+"""Time in seconds that an app has to exit after a request to quit."""
 
 
 def bounded(width: object, height: object) -> tuple[int, int]:
-    """Return a terminal size within the limits; invalid numbers become 80 or 24."""
+    """Clamp a terminal size to the limits; an invalid width becomes 80 and an invalid height 24."""
     found = []
     for value, usual, least, most in zip((width, height), (80, 24), SMALLEST, LARGEST, strict=True):
         try:
@@ -121,17 +124,17 @@ def bounded(width: object, height: object) -> tuple[int, int]:
 
 
 class AppProcess(AppService):
-    """Runs ``workbench open`` for a browser, without a shell."""
+    """Runs ``workbench open`` for one browser, without a shell."""
 
     def __init__(self, arguments: Sequence[str], **others: Any) -> None:
         super().__init__("workbench", **others)
         self._arguments = list(arguments)
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
-        # Browsers support all characters and colours, unlike the server's terminal.
+        # Unlike the server's terminal, browsers support all characters and colours.
         browser = {"TEXTUAL_DRIVER": DRIVER, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"}
         environment = self._build_environment(width, height) | browser
-        # A new session: ctrl+c in the terminal reaches the server only, which then stops the apps.
+        # Start a new process session: ctrl+c in the terminal must reach only the server, which then stops the apps.
         self._process = process = await asyncio.create_subprocess_exec(
             *self._arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True
         )
@@ -142,7 +145,7 @@ class AppProcess(AppService):
         await super().set_terminal_size(*bounded(width, height))
 
     async def run(self) -> None:
-        """Forward what the app paints and delivers until it ends; if it fails, show why in the browser."""
+        """Forward the app's output and downloads until it exits; if it fails, show the reason in the browser."""
         process = self._process
         assert process is not None
         assert process.stdout is not None
@@ -150,7 +153,7 @@ class AppProcess(AppService):
         errors = asyncio.create_task(_last_of(process.stderr))
         try:
             ready = False
-            with contextlib.suppress(ValueError):  # a line without an end
+            with contextlib.suppress(ValueError):  # the line is too long
                 ready = await process.stdout.readline() == _PRELUDE
             while ready:
                 kind, size = await process.stdout.readexactly(1), await process.stdout.readexactly(4)
@@ -188,7 +191,7 @@ class AppProcess(AppService):
         await self.send_meta({"type": "quit"})
         try:
             async with asyncio.timeout(PATIENCE):
-                # The task reads the app's output meanwhile, or the app would block.
+                # Meanwhile the task keeps reading the app's output; otherwise the app would block.
                 await task
                 await process.wait()
         except TimeoutError:
@@ -208,7 +211,7 @@ async def _last_of(stream: asyncio.StreamReader) -> bytes:
 
 
 class WorkbenchServer(Server):
-    """Starts an app for each browser, up to a maximum number."""
+    """Starts an app for each browser, up to a maximum number of browsers."""
 
     def __init__(self, arguments: Sequence[str], door: AccessGuard, most: int) -> None:
         super().__init__("workbench", title="Workbench")
@@ -256,7 +259,7 @@ class WorkbenchServer(Server):
         try:
             await browser.prepare(request)
             await app.start(*bounded(request.query.get("width"), request.query.get("height")))
-            # An invalid message ends the connection.
+            # An invalid message closes the connection.
             with contextlib.suppress(ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError):
                 await self._process_messages(browser, app)
         except web.HTTPBadRequest:  # not a WebSocket handshake
@@ -277,7 +280,7 @@ class WorkbenchServer(Server):
         except KeyError:
             raise web.HTTPNotFound(text="There is no such download; it can be had once.\n") from None
         response = web.StreamResponse()
-        # Download as a file: opened inline, a report would run with this page's origin.
+        # Force a download: if a report were opened inline, its scripts would run with this page's origin.
         response.headers["Content-Type"] = known.mime_type or "application/octet-stream"
         response.headers["Content-Disposition"] = _attachment(known.file_name)
         await response.prepare(request)
@@ -299,7 +302,7 @@ class WorkbenchServer(Server):
 
 
 def _attachment(name: str) -> str:
-    """Return the header that lets the browser save a file under any name (RFC 6266, 4.3)."""
+    """Return the header value that makes a browser save a file under any name (RFC 6266, 4.3)."""
     plain = re.sub(r"[^A-Za-z0-9._ -]", "_", name)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
 
@@ -310,9 +313,9 @@ async def _harden(request: web.Request, response: web.StreamResponse) -> None:
 
 
 async def serve(server: WorkbenchServer, host: str, port: int, ready: Callable[[int], Any]) -> None:
-    """Serve until a signal; ``ready`` gets the port once browsers can connect.
+    """Serve until a signal arrives; ``ready`` is called with the port once browsers can connect.
 
-    Raises UsageError for an unusable port or host.
+    Raises UsageError if the port or host cannot be used.
     """
     runner = web.AppRunner(await server._make_app(), access_log=None, handle_signals=False, shutdown_timeout=10.0)
     await runner.setup()

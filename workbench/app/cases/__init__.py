@@ -1,1 +1,1 @@
-"""The Cases mode: test cases and their files, and starting runs on them."""
+"""The Cases mode, which shows test cases and their files and starts runs on them."""

@@ -1,4 +1,4 @@
-"""The cases with their local state, the files of a case, and the text of a file with its outline."""
+"""Test cases and whether they are available locally, the files of a case, and the text and outline of a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TITLES = {"synthetic": "Synthetic", "real": "Real projects", "own": "Your own"}
 
 @dataclass(frozen=True, slots=True)
 class CaseEntry:
-    """A listed case; ``key`` is its name in a plan: its id, or the source text if it was opened ad hoc."""
+    """A listed case; ``key`` identifies it in a plan: its id, or its source if it is not in the catalog."""
 
     case: TestCase
     key: str
@@ -53,18 +53,18 @@ def entry_of(case: TestCase, key: str = "") -> CaseEntry:
 
 
 def list_cases() -> tuple[list[CaseEntry], tuple[str, ...]]:
-    """Return all cases of the catalog by name, and a message per broken one."""
+    """Return all cases of the catalog, sorted by name, and a message for each broken case."""
     cases, problems = load_cases()
     return [entry_of(case) for case in sorted(cases, key=lambda case: case.name.lower())], problems
 
 
 READ_LIMIT = 400_000
-"""Maximum characters of a file that are shown."""
+"""Maximum number of characters of a file that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A file or folder of a repository; ``hidden`` ones cannot be listed or read by agents."""
+    """A file or folder of a repository; agents cannot list or read it if it is ``hidden``."""
 
     name: str
     path: str
@@ -76,7 +76,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class CaseFiles:
-    """The files of a case in tree order, folders first; ``hidden`` is the number hidden from agents."""
+    """The files of a case in tree order, folders first; ``hidden`` is the number of files hidden from agents."""
 
     key: str
     snapshot: Snapshot
@@ -86,7 +86,7 @@ class CaseFiles:
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """A file ready to show."""
+    """The content of a file, prepared for display."""
 
     path: str
     document: TextDocument
@@ -94,7 +94,7 @@ class FileContent:
 
 
 def local_snapshot(case: TestCase) -> Snapshot | None:
-    """Return the files of a case if they are available offline, else None."""
+    """Return a snapshot of the files of a case, or None if they are not available offline."""
     store = Store(paths.cache_dir().absolute())
     for text in sources_of(case):
         source = parse_source(text)
@@ -107,7 +107,7 @@ def local_snapshot(case: TestCase) -> Snapshot | None:
 
 
 def load_files(entry: CaseEntry) -> CaseFiles | None:
-    """Return the files of a case, None if they must be fetched first."""
+    """Return the files of a case, or None if they must be fetched first."""
     snapshot = local_snapshot(entry.case)
     if snapshot is None:
         return None
@@ -135,7 +135,10 @@ def _in_tree(file: FileEntry) -> list[tuple[bool, str, str]]:
 
 
 def read_file(root: Path, path: str) -> FileContent:
-    """Return a highlighted file, cut if very long, with the outline of a Python file; raises ViewError if unreadable."""
+    """Return the highlighted text of a file, cut if it is very long, and the outline if it is a Python file.
+
+    Raises ViewError if the file cannot be read.
+    """
     from workbench.app.toolkit.document import code
 
     file = read_text(root, path, limit=READ_LIMIT)
@@ -151,7 +154,7 @@ def read_file(root: Path, path: str) -> FileContent:
 
 
 class Fetcher:
-    """Fetches a case in a child process: git and archive code must not run in the app's process."""
+    """Fetches cases in a child process, because git and archive code must not run in the app's process."""
 
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[str]] = set()

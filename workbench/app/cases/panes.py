@@ -1,4 +1,4 @@
-"""The panes of the Cases mode: the cases, the files of one, and the text of a file with its outline."""
+"""The panes of the Cases mode: the cases, the files of a case, and the text of a file with its outline."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STANDING = {"good": "good", "middling": "warn", "poor": "poor"}
 
 
 class CaseList(RowList):
-    """Group headings and cases, each with a second line; a run starts on the marked cases."""
+    """The cases, two lines each, under group headings; a run is started on the marked cases."""
 
     BINDINGS = bindings("cases/list")
 
@@ -124,11 +124,11 @@ def _bar(score: AgentScore) -> Part:
 
 
 _LONGEST_NAME = 30
-"""Maximum width of an agent's name beside its score: that of one over A2A is an address."""
+"""Maximum width of the name of an agent beside its score; the name of an A2A agent is its address."""
 
 
 class FileView(TextPane):
-    """A text pane with the keys of a pager."""
+    """A text pane with the key bindings of a pager."""
 
     BINDINGS = bindings("file")
 
@@ -169,7 +169,7 @@ class FileView(TextPane):
 
 
 def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> TextDocument:
-    """Return the facts of a case, including the ground truth: users may see it, agents never do."""
+    """Return the details of a case, including the ground truth, which users may see but agents never do."""
     case = entry.case
     lines: list[TextLine] = [styled((case.name, "heading")), TextLine(clean(case.description), indent=0), TextLine("")]
 
@@ -182,7 +182,7 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> TextDocument
     fact("language", case.language)
     fact("license", case.license or "")
     for number, source in enumerate(sources_of(case)):
-        # Show folders of the user's own cases only.
+        # Show the folder only for the user's own cases.
         if not source.startswith("folder:") or case.kind == "own":
             fact("source" if number == 0 else "or", source)
     fact("files", "here" if entry.fetched else f"not fetched yet: press {key_of('cases.fetch')}")
@@ -217,7 +217,7 @@ def about(entry: CaseEntry, scores: tuple[AgentScore, ...] = ()) -> TextDocument
 
 
 class RepositoryTree(RowList):
-    """The files of a case; when narrowed, it lists files of closed folders too, by their full path."""
+    """The files of a case; when narrowed, files in closed folders are listed as well, by their full paths."""
 
     BINDINGS = bindings("tree")
 
@@ -314,7 +314,7 @@ class RepositoryTree(RowList):
 
 
 class Outline(RowList):
-    """Classes and functions of the shown file; moving the cursor goes there."""
+    """The classes and functions of the shown file; moving the cursor scrolls the file to them."""
 
     BINDINGS = bindings("outline")
 

@@ -1,4 +1,4 @@
-"""The dialog that starts a run of an agent."""
+"""The dialog that starts a run of an agent on test cases."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class RunDialog(OrderForm["DocumentPlan"]):
-    """Agent, model, judge and repeats of a run on ``cases``, each a key and a name."""
+    """Asks for the agent, model, judge and repeats of a run on ``cases``, each of which is a key and a name."""
 
     DIALOG = "run"
 
@@ -50,14 +50,14 @@ class RunDialog(OrderForm["DocumentPlan"]):
         typed = order_form.plan_values(DocumentPlan, values)
         agent, model = current_name(typed.get("agent", "white")), values["model"]
         if is_remote(agent) and not model.startswith("replay:"):
-            model = ""  # the typed model is meant for other agents
+            model = ""  # the typed model applies to other agents
         if model:
             try:
                 order_form.check_named_model(model, "the agent", self._settings)
             except UsageError as problem:
                 raise BadField("model", str(problem)) from None
         plan = document_plan(self._settings, self._cases)
-        # Repeats are numbered after the existing trials of a case.
+        # The numbers of repeats continue after the existing trials of a case.
         return replace(plan, **typed | {"agent": agent, "model": model, "judge": values["judge"], "first_repeat": 0})
 
     def _check_judge(self, judge: str) -> None:
@@ -71,7 +71,7 @@ class RunDialog(OrderForm["DocumentPlan"]):
         return RunOrder(runs.place_of_run(values["session"], self._called), plan)
 
     def summary(self, plan: DocumentPlan, values: Values) -> str:
-        """Return ``3 cases × 2 repeats × white = 6 trials, about 30 requests, 4 minutes, $0.12``."""
+        """Return a summary like ``3 cases × 2 repeats × white = 6 trials, about 30 requests, 4 minutes, $0.12``."""
         order = self.order(plan, values)
         return f"{order.what} = {self.estimate(order).sentence()}."
 
@@ -106,7 +106,7 @@ def _about_model(values: Values) -> str:
 
 
 def defaults(settings: Settings) -> dict[str, str]:
-    """Return the default answers, as on the command line."""
+    """Return the default answers, which are the same as on the command line."""
     return order_form.answers_of(document_plan(settings))
 
 

@@ -1,4 +1,4 @@
-"""The Cases mode: cases, their files, and starting runs."""
+"""The screen of the Cases mode, which shows cases and their files and starts runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Scores = dict[str, tuple["AgentScore", ...]]
 
 
 class CasesScreen(ModeScreen):
-    """Cases on the left, the files of one in the middle, and the text of a file with its outline on the right."""
+    """Shows cases on the left, the files of a case in the middle, and a file with its outline on the right."""
 
     mode_name = "Cases"
     BINDINGS = bindings("cases")
@@ -44,10 +44,10 @@ class CasesScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.entries: tuple[CaseEntry, ...] = ()
-        # By case: the progress of its fetch, or (True) why its files are not available.
+        # For each case: the progress of fetching it (False), or the reason why its files are not available (True).
         self._notes: dict[str, tuple[str, bool]] = {}
         self._fetcher: Fetcher | None = None
-        # Errors of the session file are reported when it is opened, and by the feed.
+        # Errors in the session file are ignored here: they are reported on opening the session, and by the feed.
         self.live = LiveLoader(
             self, "case-scores", self._read_scores, self._show_scores, lambda _: None, kinds={"score", "trial"}
         )
@@ -81,7 +81,7 @@ class CasesScreen(ModeScreen):
         self._show_wanted_file()
 
     def show_case(self, key: str, path: str = "") -> None:
-        """Select a case, and a file of it once its files are loaded."""
+        """Select a case and, once its files are loaded, the file with a path."""
         self._wanted_case, self._wanted_path = key, path
         if not self._ready or not self.entries:
             return
@@ -215,7 +215,7 @@ class CasesScreen(ModeScreen):
         state.set_class(failed, "-failed")
 
     def _open(self, entry: CaseEntry) -> None:
-        """Load the files of a case, unless they are being fetched or not available."""
+        """Load the files of a case, unless they are being fetched or are unavailable."""
         if entry.key in self._notes:
             self._show_files_note(*self._notes[entry.key])
             return
@@ -258,12 +258,12 @@ class CasesScreen(ModeScreen):
         _, failed = self._notes.get(entry.key, ("", None))
         if failed is None and entry.fetched:
             self.notify(f"The files of {entry.case.name} are already available.")
-        elif failed is not False:  # unless it is being fetched
+        elif failed is not False:  # it is not being fetched already
             self._fetch(entry)
 
     def _fetch(self, entry: CaseEntry) -> None:
         self._note(entry, f"Fetching {entry.case.name}…")
-        fetching = LatestWorker(self, "case-fetch")  # one worker per case: several may be fetched at once
+        fetching = LatestWorker(self, "case-fetch")  # one worker per case, since several may be fetched at once
 
         def work() -> CaseFiles | None:
             from workbench.app.cases.files import Fetcher, load_files
@@ -284,7 +284,7 @@ class CasesScreen(ModeScreen):
         fetching.ask(work, done, failed)
 
     def on_unmount(self) -> None:
-        if self._fetcher is not None:  # the cache has no partial downloads
+        if self._fetcher is not None:  # safe at any time: partial downloads never enter the cache
             self._fetcher.close()
 
     def _preview(self) -> None:

@@ -1,1 +1,1 @@
-"""The Sessions mode: session files, their contents and what can be done with them; and the costs over all sessions."""
+"""The Sessions mode, which lists and manages session files, and a screen with the costs of all sessions."""

@@ -1,4 +1,4 @@
-"""The cost of each model over all sessions, by kind of run."""
+"""The cost of each model in all sessions, by kind of run."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ GROUPINGS: tuple[Grouping[ModelCost], ...] = (
 
 
 class CostsTable(VirtualTable[ModelCost]):
-    """A row per model and kind of run."""
+    """One row per model and kind of run."""
 
     def __init__(self) -> None:
         super().__init__(COLUMNS, key=lambda row: (row.model, row.kind), groupings=GROUPINGS, id="costs-table")
 
 
 class CostsScreen(ModeScreen):
-    """A table, and a line with the totals."""
+    """The table of costs, and a line with the totals."""
 
     mode_name = "Costs"
     CSS = "CostsScreen #costs-line { height: auto; max-height: 4; padding: 0 1; color: $text-muted; }"

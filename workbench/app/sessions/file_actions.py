@@ -1,4 +1,4 @@
-"""Actions on session files: rename one, and import files of other programs."""
+"""Actions on session files: renaming a session, and importing files from other programs."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 def rename(path: Path, target: Path) -> Path:
-    """Rename a session: its file, and the name stored in it."""
+    """Rename a session, including the name stored in its file."""
     move(path, target)
-    # The name in a damaged file stays.
+    # In a damaged file, the stored name is left unchanged.
     with contextlib.suppress(SessionError), SessionWriter(target) as writer, writer.transaction():
         writer.name_session(target.stem)
     return target
 
 
 class ImportDialog(OrderForm["ImportPlan"]):
-    """Files of other programs and their importer; ``session`` is the target, None for a new one."""
+    """Asks for files of other programs and an importer; ``session`` is the target, or None for a new session."""
 
-    # Not estimated while typing: a half-typed path may be a huge folder.
+    # The form shows no estimate while the user types: a half-typed path may be a huge folder.
     LIVE = False
     DIALOG = "import"
 
@@ -56,7 +56,10 @@ class ImportDialog(OrderForm["ImportPlan"]):
 
 
 def import_result(order: ImportOrder) -> tuple[Path, str]:
-    """Wait for the importing engine; returns the session and the result in words."""
+    """Wait for the engine to finish an import; returns the session and a message about the result.
+
+    Raises WorkbenchError if the import failed or left a new session empty.
+    """
     assert order.process is not None
     failed = order.process.wait() not in (0, 1, 130)
     message = end_of(order.runs[0])

@@ -1,4 +1,4 @@
-"""The Sessions mode: every session file, its contents and state, and what can be done with it."""
+"""The screen of the Sessions mode: all session files with their contents and state, and actions on them."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
 
 
 REPORT_SECONDS = 0.1
-"""Interval for showing intermediate results while the list is loading."""
+"""Interval in seconds at which intermediate results are shown while the list is loading."""
 
 
 class SessionsScreen(ModeScreen):
-    """A table and, below it, the details of the selected session."""
+    """A table of sessions and, below it, the details of the selected session."""
 
     mode_name = "Sessions"
     own_resume = True
     CSS_PATH = "../styles/sessions.tcss"
     OFFERED = (("Import files of other programs", "trajectories, samples, verdicts", "import_files"),)
-    """Commands of the palette that have no key."""
+    """Commands in the palette that have no key."""
     BINDINGS = bindings("sessions")
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class SessionsScreen(ModeScreen):
             found = found_sessions(also)
             recalled = [cache.get(entry) for entry in found]
             deleted = deleted_entries() if with_deleted else []
-            # Keep the known contents until they are reloaded.
+            # Show the previous contents until they are reloaded.
             shown = [
                 now or replace(known.get(entry.path, entry), example=entry.example, size=entry.size, deleted=None)
                 for entry, now in zip(found, recalled, strict=True)
@@ -109,7 +109,7 @@ class SessionsScreen(ModeScreen):
                 if recalled[place] is not None:
                     continue
                 if listing.outdated:
-                    break  # a newer request starts now; what was found is cached
+                    break  # make way for a newer request; the results so far are cached
                 shown[place] = with_facts(entry)
                 cache.put(shown[place])
                 if time.monotonic() - reported > REPORT_SECONDS:
@@ -225,7 +225,7 @@ class SessionsScreen(ModeScreen):
     def _do_with_files(
         self, what: Callable[[], Any], done: Callable[[Any], None], undo: Callable[[], None] = lambda: None
     ) -> None:
-        """Change files in a thread, then reload the list; ``undo`` is called on failure."""
+        """Change files in a thread, then call ``done``, or ``undo`` on failure, and reload the list."""
 
         def after(value: Any) -> None:
             done(value)

@@ -1,4 +1,4 @@
-"""The session files with their contents and state; a broken file does not affect the others."""
+"""Session files with their contents and state; a broken file does not affect the others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from workbench.session.session_folder import Deleted, deleted_sessions
 class SessionEntry:
     """A listed session file.
 
-    ``facts`` are None while loading and if there is a ``problem``; ``identity`` changes when the file is written.
+    ``facts`` is None while they are being loaded, and if there is a ``problem``. ``identity`` changes whenever the file
+    is written.
     """
 
     path: Path
@@ -40,7 +41,7 @@ class SessionEntry:
 
 
 def found_sessions(also: Path | None = None) -> list[SessionEntry]:
-    """Return the session files of the user's folder, the open one and the bundled examples, newest first."""
+    """Return the session files in the user's folder and ``also``, newest first, followed by the bundled examples."""
     own = _in_folder(paths.sessions_dir(), example=False)
     examples = _in_folder(paths.bundled("sessions"), example=True)
     if also is not None and also.resolve() not in {entry.path.resolve() for entry in (*own, *examples)}:
@@ -65,7 +66,7 @@ def _entry(path: Path, *, example: bool) -> SessionEntry | None:
     newest = status.st_mtime
     identity: tuple[int, ...] = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
     with contextlib.suppress(OSError):
-        # The last writes may still be in the WAL; an empty one only shows that there is a reader.
+        # The latest writes may still be in the WAL; an empty WAL only means that a reader is open.
         log = Path(f"{path}-wal").stat()
         if log.st_size:
             newest, identity = max(newest, log.st_mtime), (*identity, log.st_mtime_ns, log.st_size)
@@ -78,7 +79,7 @@ def deleted_entries() -> list[SessionEntry]:
 
 
 def with_facts(entry: SessionEntry) -> SessionEntry:
-    """Return the entry with its contents, or with the error message."""
+    """Return the entry with the facts of its session, or with an error message if the session cannot be read."""
     try:
         with SessionReader(entry.path) as reader:
             facts = gather(reader)
@@ -94,13 +95,13 @@ def with_facts(entry: SessionEntry) -> SessionEntry:
     except WorkbenchError as error:
         problem = str(error)
     except Exception as error:
-        # No file may break the list.
+        # A broken file must not break the whole list.
         problem = f"{entry.path.name} cannot be read ({type(error).__name__}: {error})."
     return replace(entry, facts=None, problem=problem)
 
 
 def latest_session() -> Path | None:
-    """Return the most recently changed session that can be opened, else a bundled example, else None."""
+    """Return the most recently changed session that can be opened, or else a bundled example, or else None."""
     for entry in found_sessions():
         try:
             SessionReader(entry.path, surveyed=False).close()
@@ -116,11 +117,11 @@ def size_text(size: int) -> str:
 
 _FORM = f"{__version__}/1"
 _LIVING = frozenset({"running", "queued", "interrupted"})
-"""States that depend on a process and change without a write, so that the file alone does not determine them."""
+"""States that depend on a process: they can change without a write, so they must not be cached by file identity."""
 
 
 class SessionCache:
-    """Contents of session files, cached between starts of the app."""
+    """A cache for the contents of session files that persists when the app exits."""
 
     def __init__(self) -> None:
         self._entries: dict[str, tuple[tuple[int, ...], dict[str, Any]]] | None = None
@@ -133,13 +134,13 @@ class SessionCache:
         return _with_values(entry, known[1])
 
     def put(self, entry: SessionEntry) -> None:
-        """Store an entry, if the file alone determines it."""
+        """Store an entry, unless its state depends on a process."""
         if entry.facts is not None and not any(entry.facts.count(state) for state in _LIVING):
             self._all()[str(entry.path)] = (entry.identity, _values(entry))
             self._dirty = True
 
     def save(self, there: Iterable[SessionEntry]) -> None:
-        """Write the cache, without files that are gone."""
+        """Write the cache, without sessions that are not in ``there``."""
         kept = {str(entry.path) for entry in there}
         entries = {path: values for path, values in self._all().items() if path in kept}
         if not self._dirty and len(entries) == len(self._all()):

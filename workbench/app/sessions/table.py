@@ -1,4 +1,4 @@
-"""The table of sessions, and their states and details in words."""
+"""The table of sessions, and the texts that describe their states and details."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def state_of_entry(entry: SessionEntry) -> str:
 
 
 def words(entry: SessionEntry) -> str:
-    """Return the searchable text of a session: name, state, tags, remarks, contents."""
+    """Return the searchable text of a session: its name, state, tags, remarks and contents."""
     parts = [entry.path.stem, state_of_entry(entry), *entry.labels, *entry.remarks, entry.problem]
     if entry.example:
         parts.append("example")
@@ -145,7 +145,10 @@ COLUMNS: tuple[TableColumn[SessionEntry], ...] = (
 
 
 class SessionTable(VirtualTable[SessionEntry]):
-    """The user's own sessions, then bundled examples, then deleted ones; ``next_path`` is chosen for the next run."""
+    """The user's own sessions, then bundled examples, then deleted sessions.
+
+    ``next_path`` is the session that the user chose for the next run.
+    """
 
     LEAD = 3
     BINDINGS = bindings("sessions/list")

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from workbench.session import SessionWriter
 
 SAFE_COPY_CHARS = 500_000
-"""Characters that every terminal copies: tmux silently drops a megabyte of base64."""
+"""Maximum number of characters that every terminal can copy: tmux silently drops a megabyte of base64."""
 
 
 def run_in_front(command: list[str]) -> int:
     """Run a program in the foreground, wait for it and return its exit code; raises OSError if it cannot start."""
-    # ctrl+c reaches every process of the terminal. In a pager it ends a search, so it must not end the app that waits for the
-    # pager. A handler, unlike SIG_IGN, is not inherited: the pager still gets the signal.
+    # ctrl+c reaches every process of the terminal. In a pager it ends a search, so it must not end the app that waits
+    # for the pager. Unlike SIG_IGN, a handler is not inherited, so the pager still receives the signal.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         return subprocess.run(command, check=False).returncode
@@ -51,7 +51,7 @@ def editor() -> str:
 
 
 class _CannotSuspend(Exception):
-    """The terminal cannot be handed over."""
+    """The terminal cannot be handed over to another program."""
 
 
 def _outside(host: WorkbenchApp, program: str, text: str, name: str) -> tuple[int, str] | None:
@@ -74,7 +74,9 @@ def _outside(host: WorkbenchApp, program: str, text: str, name: str) -> tuple[in
 
 
 async def edited_text(host: WorkbenchApp, title: str, text: str, suffix: str = ".txt") -> str | None:
-    """Let the user edit a text in $EDITOR or, without one, in the app; None if cancelled or the editor failed.
+    """Let the user edit a text in $EDITOR, or in the app if that is not set.
+
+    Returns the edited text, or None if the user cancelled or the editor failed.
 
     Call from a worker.
     """
@@ -109,7 +111,7 @@ def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
 
 
 class RunActions:
-    """Runs a screen's actions that touch the engine, the disk or other programs, one at a time in threads."""
+    """Runs those actions of a screen that involve the engine, the disk or other programs, one at a time in threads."""
 
     def __init__(self, screen: RunScreen) -> None:
         self._host, self._jobs, self._subject = screen.workbench, screen.doing, screen.subject
@@ -128,8 +130,8 @@ class RunActions:
     ) -> None:
         """Run ``work`` on a writable session in a thread, then notify with ``notice(result)``.
 
-        An example session is copied first. ``here`` shows the result in the open session; after a copy the app
-        goes to ``elsewhere``.
+        A bundled example is copied first, and the app then goes to the location that ``elsewhere`` returns. If the
+        open session was changed itself, ``here`` shows the result in it.
         """
         host, session = self._host, self._host.session_path
         if session is None:
@@ -180,9 +182,9 @@ class RunActions:
         self._with_all(subject, "open", lambda text, cut: self._open(subject, text, cut))
 
     def _with_all(self, subject: PaneContent, what: str, then: Callable[[str, str], None]) -> None:
-        """Call ``then`` with the whole text and a note on what is missing.
+        """Call ``then`` with the full text and a note on anything that is missing from it.
 
-        a text that is only partly shown is read in a thread.
+        If the pane shows only part of the text, the rest is read in a thread.
         """
         if not subject.text:
             self._host.notify(f"There is nothing to {what} here.")
@@ -206,12 +208,12 @@ class RunActions:
 
 # -- stars, tags and remarks
 
-_MOST_KNOWN = 8  # tags of the session that the dialog names, the most frequent first
+_MOST_KNOWN = 8  # maximum number of existing tags listed in the dialog, most frequent first
 
 
 @dataclass(frozen=True, slots=True)
 class LabelTarget:
-    """What a label belongs to: an item of a session or a ``part`` of it (a trial's step or criterion).
+    """The item of a session that a label belongs to, or a ``part`` of the item (a step or criterion of a trial).
 
     ``name`` is used in notices; ``session`` is None for the open session.
     """
@@ -223,7 +225,7 @@ class LabelTarget:
 
 
 class LabelActions:
-    """Reads and writes labels in threads; screens learn of the changes from the change feed."""
+    """Reads and writes labels in threads; screens are updated by the session feed."""
 
     def __init__(self, host: WorkbenchApp, node: Widget, changed: Callable[[], None]) -> None:
         self._host, self._changed = host, changed
@@ -255,7 +257,7 @@ class LabelActions:
             note += f" Used so far: {', '.join(f'{tag} ({count:,})' for tag, count in known.most_common(_MOST_KNOWN))}."
         answer = await self._answer("Tags of", target, note, parse_tags, ", ".join(before))
         if answer is not None:
-            # A star that is typed is one; one that is not typed stays: it has a key of its own.
+            # Typing the star as a tag adds it, but leaving it out does not remove it: the star has its own key.
             came, went = differences(before, parse_tags(answer))
             if came or went:
                 self._write(session, lambda writer: writer.set_labels(target.item, target.part, add=came, remove=went))

@@ -1,4 +1,4 @@
-"""A table of cells: row names, then columns of equal width, and a cursor over rows and columns."""
+"""A table with a column of row names, value columns of equal width, and a cursor that moves over rows and columns."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 _LEAST_NAME = 10
-_MORE = 4  # cells for what says how many columns are left out at the right
+_MORE = 4  # cells reserved at the right for the number of hidden columns
 
 
 class Grid(ColumnLayout[Row]):
     """The columns of a :class:`CellTable`: row names, value columns of equal width, and hidden columns that only sort.
 
-    As many value columns are visible as fit. ``current`` is the column under the cursor, ``first`` the first
-    visible one. A value column is ``least`` to ``usual`` cells wide; where all fit, ``whole`` or as wide as the
-    longest heading (``heads``). Row names are cut down to ``least_name`` cells to fit one more column; ``named``
-    is the length of the longest group name.
+    As many value columns are shown as fit. ``current`` is the index of the column under the cursor, ``first`` that
+    of the first visible column. A value column is between ``least`` and ``usual`` cells wide; if all columns fit at
+    ``whole`` cells, they grow up to the longest heading (``heads``). Row names are cut to no less than
+    ``least_name`` cells to make room for another column. ``named`` is the length of the longest group name.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Grid(ColumnLayout[Row]):
 
     def _lay_out(self, width: int) -> list[tuple[TableColumn[Row], int, str]]:
         count, longest = len(self.shown), max(self._longest(self.names), self.named) or _LEAST_NAME
-        # A third for the names, less where that leaves a column out; more where all columns have what they need.
+        # Names get a third of the width, less if a column would not fit, and more if all columns have enough room.
         names = min(longest + 1, max(_LEAST_NAME, width // 3))
         least_name = self.least_name or max(_LEAST_NAME, width // 4)
         names = max(min(names, least_name), min(names, width - count * (self.least + 1)))
@@ -76,7 +76,7 @@ class Grid(ColumnLayout[Row]):
 class CellTable(VirtualTable[Row], Generic[Row]):
     """A table with a cell cursor.
 
-    a subclass returns the column headings and replaces the :class:`Grid` when columns change.
+    A subclass returns the column headings, and replaces the :class:`Grid` when the columns change.
     """
 
     columns: Grid[Row]
@@ -87,7 +87,7 @@ class CellTable(VirtualTable[Row], Generic[Row]):
         self.columns = columns
 
     def head_of(self, at: int, width: int) -> Part:
-        """Return the heading of a value column, or for -1 of the row names, in ``width`` cells."""
+        """Return the heading of a value column, or of the row names if ``at`` is -1, in ``width`` cells."""
         raise NotImplementedError
 
     @property
@@ -117,7 +117,7 @@ class CellTable(VirtualTable[Row], Generic[Row]):
         columns.layout(width)
         if columns.first != first:
             self.refresh()
-        else:  # a key then repaints two lines, not all that are visible
+        else:  # repaint only two lines instead of all visible ones
             self.refresh_line(self.scroll_offset.y)
             self.refresh_line(self.line_of(self.cursor))
         self.post_message(self.RowHighlighted(self, self.cursor))
@@ -151,7 +151,7 @@ class CellTable(VirtualTable[Row], Generic[Row]):
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         parts = list(super().parts_of(index, width))
-        at = 2 + self.at - self.columns.first  # behind the lead and the name
+        at = 2 + self.at - self.columns.first  # after the lead and the name
         if 0 < index == self.cursor and at < len(parts):
             name, style = parts[1]
             parts[1] = name, style or "strong"

@@ -1,4 +1,4 @@
-"""Declared columns, and the layout that decides which of them fit and how wide they are.
+"""Column declarations, and the layout that decides which columns fit and how wide they are.
 
 Example: ``TableColumn(title="agent", cell=lambda row: row.agent, width=11, text=True, sort=lambda row: row.agent)``.
 """
@@ -16,7 +16,7 @@ from workbench.app.toolkit.virtual_view import Part, fit
 
 Row = TypeVar("Row")
 Cell = str | Part | list[Part]  # a text, a text with a style name, or several of these
-MEASURED_ROWS = 1_000  # rows that are measured to size a column, the first ones
+MEASURED_ROWS = 1_000  # number of rows at the top that are measured to size a column
 _NARROWEST_TEXT = 8
 
 
@@ -25,16 +25,16 @@ class TableColumn(Generic[Row]):
     """A column of a table; ``title`` also names the sort order.
 
     Attributes:
-      width: Cells that the column needs.
-      widest: Cells that it may grow to for long values, 0 for ``width``. Such a column disappears when all its
-    values are empty.
-      text: Whether cells are left-aligned; numbers are right-aligned.
-      priority: Where space is short, columns with the highest priority are dropped first; 0 is never dropped.
-      sort: The sort key of a row; rows with None come last in both directions.
-      figure: The summary that a group row shows in this column.
-      shorten: Cuts a text to a number of cells.
-      brief: A short form for cells that do not fit. Such a column gets its full width only if as much remains for
-    the others.
+      width: Number of cells that the column needs.
+      widest: Maximum number of cells for long values, 0 for a fixed ``width``. A column that sets this is hidden
+        if all its values are empty.
+      text: Whether cells are left-aligned, as for text, instead of right-aligned, as for numbers.
+      priority: Drop order if space is short: the highest number is dropped first, and 0 is never dropped.
+      sort: Function that returns the sort key of a row; rows with None come last in both directions.
+      figure: Function that returns the summary of a group of rows, shown in the group's heading.
+      shorten: Function that cuts a text to a number of cells.
+      brief: Short form for cells that do not fit. A column that sets this gets its full width only if at least as
+        much space remains for the other columns.
     """
 
     title: str
@@ -51,7 +51,7 @@ class TableColumn(Generic[Row]):
 
 
 def fit_end(text: str, width: int) -> str:
-    """Return ``text`` at exactly ``width`` cells, cut at the start: paths differ at their ends."""
+    """Pad or cut ``text`` to exactly ``width`` cells; it is cut at the start because paths differ at their ends."""
     return fit(text if len(text) <= width else "…" + text[len(text) - width + 1 :], width)
 
 
@@ -69,13 +69,13 @@ def number_column(
 class ColumnLayout(Generic[Row]):
     """Lays out columns for a width.
 
-    drops columns by priority until the rest fits, then shares the space left among cut texts.
+    It drops columns by priority until the others fit, then divides the remaining space among texts that are cut.
     """
 
     def __init__(self, columns: Sequence[TableColumn[Row]], rows: Sequence[Row] = ()) -> None:
         self.all = tuple(columns)
         self._rows = rows
-        self._content: dict[int, int] = {}  # by the id of a column: titles may be the same
+        self._content: dict[int, int] = {}  # by id() of the column, since titles may repeat
         self._laid_out: tuple[int, list[tuple[TableColumn[Row], int, str]]] = (0, [])
 
     def measure(self, rows: Sequence[Row]) -> None:
@@ -84,7 +84,7 @@ class ColumnLayout(Generic[Row]):
         self._laid_out = 0, []
 
     def widen(self, rows: Sequence[Row]) -> bool:
-        """Remeasure the columns for changed rows; returns whether one became wider."""
+        """Remeasure the columns for changed rows; returns whether the content of a column became wider."""
         measured = [column for column in self.all if id(column) in self._content]
         longer = {id(one): size for one in measured if (size := _longest(one, rows)) > self._content[id(one)]}
         if longer:
@@ -93,7 +93,7 @@ class ColumnLayout(Generic[Row]):
         return bool(longer)
 
     def layout(self, width: int) -> list[tuple[TableColumn[Row], int, str]]:
-        """Return the visible columns at a width, each with its cells and the gap before it."""
+        """Return the columns that are visible at a width, each with its width in cells and the gap before it."""
         if self._laid_out[0] != width:
             self._laid_out = width, self._lay_out(width)
         return self._laid_out[1]
@@ -121,7 +121,7 @@ class ColumnLayout(Generic[Row]):
                 sizes[id(column)] += more
                 spare -= more
             cut = [column for column in cut if self._wanted(column) > sizes[id(column)]]
-        for column in columns:  # no column can be dropped any more: cut texts
+        for column in columns:  # no more columns can be dropped, so cut texts
             if spare < 0 and column.widest:
                 less = min(-spare, max(0, sizes[id(column)] - _NARROWEST_TEXT))
                 sizes[id(column)] -= less
@@ -130,7 +130,7 @@ class ColumnLayout(Generic[Row]):
 
     def _longest(self, column: TableColumn[Row]) -> int:
         if id(column) not in self._content:
-            # The only row with a value may come after the measured ones.
+            # If no measured row has a value, use the first later row that has one.
             others = (_longest(column, (row,)) for row in self._rows[MEASURED_ROWS:])
             longest = _longest(column, self._rows[:MEASURED_ROWS]) or next(filter(None, others), 0)
             self._content[id(column)] = longest
@@ -152,7 +152,8 @@ class ColumnLayout(Generic[Row]):
     def cells(self, row: Row, width: int, style: str = "", span: tuple[str, Part] | None = None) -> list[Part]:
         """Return the cells of a row.
 
-        ``style`` applies where a cell has none, and from the column ``span`` on one text replaces all cells.
+        ``style`` applies to cells without a style of their own. ``span`` is the title of a column and a text that
+        replaces the cells from that column on.
         """
         parts: list[Part] = []
         for column, size, gap in self.layout(width):
@@ -184,7 +185,7 @@ class ColumnLayout(Generic[Row]):
 
 
 def _gaps(columns: Sequence[TableColumn[Any]]) -> list[str]:
-    """Return the gap before each column; between a number and a text it is wider, because both end at the gap."""
+    """Return the gap before each column; it is wider between a number and a text, which are both aligned to it."""
     gaps = ("  " if right.text and not left.text else " " for left, right in pairwise(columns))
     return ["", *gaps][: len(columns)]
 

@@ -1,6 +1,6 @@
-"""Documents: styled lines that wrap, map back to source lines and say where they were cut; code is highlighted.
+"""Documents: styled lines that wrap, map back to source lines and record where text was cut; code is highlighted.
 
-Documents are plain data. They are built in worker threads and tested without an app. Example:
+Documents are plain data, so they can be built in worker threads and tested without an app. Example:
 ``joined([heading("Prompt"), plain(text)])``.
 """
 
@@ -28,9 +28,9 @@ TAB = "    "
 class TextLine:
     """One logical line.
 
-    ``source`` to ``source_end`` is the half-open range of source lines (from 0) that it shows, -1 for none.
-    ``number`` is shown in the gutter. ``indent`` is the hanging indent of wrapped rows in cells; -1 cuts the line
-    instead of wrapping it. ``fill`` styles the whole row. ``step`` links to a step of the trial.
+    ``source`` to ``source_end`` is the half-open range of source lines (counted from 0) that the line shows, -1 for
+    none. ``number`` is shown in the gutter. ``indent`` is the hanging indent of wrapped rows in cells, or -1 to cut
+    the line instead of wrapping it. ``fill`` is the style of the whole row. ``step`` links to a step of the trial.
     """
 
     text: str
@@ -54,7 +54,7 @@ class LineRange:
 
 @dataclass(frozen=True, slots=True)
 class TextDocument:
-    """Lines, and the plain ``text`` behind them for copying; ``cut`` says what is missing and how to see it."""
+    """Lines, and their plain ``text`` for copying; ``cut`` tells the user what is missing and how to see it."""
 
     lines: tuple[TextLine, ...]
     text: str
@@ -99,13 +99,13 @@ def prepared(text: str) -> str:
 
 
 def position(text: str, offset: int) -> tuple[int, int]:
-    """Return the (line, column), from 0, that character ``offset`` has after :func:`prepared`."""
+    """Return the (line, column), counted from 0, of character ``offset`` after :func:`prepared`."""
     before = prepared(text[: max(0, offset)])
     return before.count("\n"), len(before) - (before.rfind("\n") + 1)
 
 
 def find_all(needle: str, text: str) -> Iterator[int]:
-    """Yield the offsets of a search text; a lower-case one ignores case."""
+    """Yield the offsets of a search text, ignoring case if it is all lower case."""
     found = re.finditer(re.escape(needle), text.lower() if needle == needle.lower() else text)
     return (one.start() for one in found)
 
@@ -118,7 +118,7 @@ def plain(
     numbered: bool = False,
     spans: Sequence[Sequence[Span]] | None = None,
 ) -> TextDocument:
-    """Return a document with one line per line of text; ``spans`` colour the lines and indent what wraps."""
+    """Return a document with one line per line of text; ``spans`` colour the lines and indent wrapped rows."""
     lines = []
     for index, part in enumerate(prepared(text).split("\n")):
         own = spans[index] if spans and index < len(spans) else ((0, len(part), style),) if style and part else ()
@@ -159,7 +159,7 @@ def closed(lines: tuple[TextLine, ...], cut: str | None) -> tuple[TextLine, ...]
 
 
 def difference(diff: Sequence[str], *, places: bool = True) -> TextDocument:
-    """Return a line diff with colours; ``places`` shows the hunk headers. The copied text has the diff's own signs."""
+    """Return a coloured line diff, by default with hunk headers (``places``); the copied text is a plain diff."""
     styles = {"@": "hunk", "-": "removed", "+": "added"}
     shown = [line for line in diff if places or line[0] != "@"]
     lines = (styled((line[:2] + prepared(line[2:]), styles.get(line[0], "")), indent=2) for line in shown)
@@ -193,7 +193,7 @@ _NOTES = {"problem": "warn", "advice": "notice", "remark": "notice", "said": ""}
 
 
 def of_page(parts: Iterable[page.Part]) -> TextDocument:
-    """Render parts of a page for a pane; figures are left out, since the tables next to them show the same."""
+    """Render parts of a page for a pane; charts are left out because the tables next to them show the same data."""
     lines: list[TextLine] = []
     before: page.Part | None = None
     for part in parts:
@@ -229,8 +229,8 @@ def of_page(parts: Iterable[page.Part]) -> TextDocument:
 
 
 COLOURED_AT_FIRST = 3_000
-"""Characters that are highlighted before the first paint, about a screenful; a lexer takes seconds per megabyte."""
-COLOURED_AT_MOST = 96_000  # characters that are highlighted at most; the rest stays plain
+"""Number of characters highlighted before the first paint, about a screenful; lexers take seconds per megabyte."""
+COLOURED_AT_MOST = 96_000  # maximum number of highlighted characters; the rest stays plain
 
 _STYLES = (
     ("Token.Comment", "comment"),
@@ -301,9 +301,8 @@ def _lexer(path: str, language: str) -> Any | None:
 class PaneContent:
     """The content of the focused pane.
 
-    the visible ``text``, and ``whole``, which reads the full text if ``text`` is only part of it.
-
-    ``name`` is used in notices, ``suffix`` is the file name suffix for an editor.
+    ``text`` is the visible text, and ``whole`` reads the full text if ``text`` is only part of it. ``name`` appears
+    in notices; ``suffix`` is the file name suffix for an editor.
     """
 
     name: str

@@ -15,7 +15,7 @@ from workbench.app.toolkit.literal import set_title
 from workbench.app.toolkit.text_widgets import Static
 from workbench.base.text import clean
 
-LONGEST_WRAPPED = 100_000  # characters up to which lines wrap; Textual remeasures a line on every key
+LONGEST_WRAPPED = 100_000  # longer texts (in characters) do not wrap: Textual remeasures a line on every key
 
 
 class _Wrapped(WrappedDocument):
@@ -31,7 +31,8 @@ class _Wrapped(WrappedDocument):
         return len(self._offset_to_line_info)
 
     def wrap(self, width: int, tab_width: int | None = None) -> None:
-        # An edit rewraps its own lines (wrap_range) unless it changes the number of lines, and so the width of the gutter.
+        # An edit rewraps only its own lines (wrap_range), unless it changes the number of lines and thus the width
+        # of the gutter.
         wanted = width, tab_width, self.document.line_count
         if self._wrapped_for != wanted:
             super().wrap(width, tab_width)
@@ -51,7 +52,7 @@ class TextArea(widgets.TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
-        pasted = clean(event.text.replace("\r\n", "\n").replace("\r", "\n"))  # what terminals send for a line break
+        pasted = clean(event.text.replace("\r\n", "\n").replace("\r", "\n"))  # terminals send \r for a line break
         if self.soft_wrap and len(self.text) + len(pasted) > LONGEST_WRAPPED:
             self.soft_wrap = False
         result = self.replace(pasted, *self.selection, maintain_selection_offset=False)

@@ -1,4 +1,4 @@
-"""The export dialog: file, format and part of a report, as ``workbench report`` takes them."""
+"""The export dialog, which asks for the file, format and part of a report, like ``workbench report``."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 
 
 def suggested_path(host: WorkbenchApp, name: str) -> str:
-    """Return the initial value of a file field; in a browser only the name, since the user's folders are elsewhere."""
+    """Return the initial value of a file field; in a browser only a name, since the user's folders are remote."""
     return name if host.in_browser else str(Path.cwd() / name)
 
 
 def destination(host: WorkbenchApp, wanted: str) -> Path:
-    """Return the path for a file that the user named (UsageError if invalid); in a browser only its name counts."""
+    """Return the path for a file that the user named; in a browser only its name is used. Raises UsageError."""
     if not host.in_browser:
         return expanded(wanted)
     return Path(_outbox().name) / (Path(wanted).name or "report.html")
 
 
 def deliver_file(host: WorkbenchApp, written: Path, what: str) -> None:
-    """Notify where a file was written, or let the browser download it; ``what`` is the noun for it."""
+    """Tell the user where a file was written, or let the browser download it; ``what`` is a noun for the content."""
     if not host.in_browser:
         host.notify(f"The {what} is in {written}.", title="Export", timeout=10)
         return
     host.download(written)
-    # The download has the file open already.
+    # The download has already opened the file.
     written.unlink(missing_ok=True)
     host.notify(f"Your browser downloads the {what} {written.name}.", timeout=8)
 
@@ -51,9 +51,9 @@ def _outbox() -> tempfile.TemporaryDirectory[str]:
 
 
 class ReportDialog(Form[tuple[str, str, str]]):
-    """Dismisses with the file as typed, the format (a name or a dotted path) and the part to export ("" for all).
+    """Dismisses with the typed file, the format (a name or a dotted path) and the part to export ("" for all).
 
-    ``foreign`` names the formats of plug-ins, None if only ``formats`` are allowed; ``on_disk`` enables path
+    ``foreign`` lists the formats of plug-ins, or is None if only ``formats`` are allowed; ``on_disk`` enables path
     completion.
     """
 
@@ -103,7 +103,7 @@ class ReportDialog(Form[tuple[str, str, str]]):
 async def ask_and_export(
     host: WorkbenchApp, session: Path, parts: Mapping[str, str | Callable[[], ReportPage]]
 ) -> None:
-    """Ask what to export and where: the whole session or one of ``parts``, an item id or a page maker."""
+    """Ask what to export and where: the whole session or one of ``parts`` (an item id, or a callable for a page)."""
     from workbench.pages.writing import plugin_formats
 
     suggested, on_disk = suggested_path(host, f"{session.stem}.html"), not host.in_browser

@@ -1,4 +1,4 @@
-"""The fields of a form: a text with completion, one of a few options, or several of a list."""
+"""The fields of a form: a text input with completion, a choice of one option, or a choice of several list entries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from workbench.app.toolkit.typed_line import LineInput
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.text import clean, one_line, shortened
 
-Values = Mapping[str, Any]  # field values by name: a text, or the chosen names of a list
+Values = Mapping[str, Any]  # field values by field name: a text, or the names chosen from a list
 Help = str | Callable[[Values], str]
 
 
@@ -48,19 +48,19 @@ class PickOption:
 class Field:
     """A field of a form.
 
-    a text input, a choice of ``options`` (value, title, description), or a pick list of ``offered`` names.
+    It is a text input, a choice of ``options`` (value, title, description), or a pick list of ``offered`` names.
 
     Example: ``Field("model", "local", "Any LiteLLM name.", known=models, needed="Name a model.")``.
 
     Attributes:
-      name: The label, and the id of the widget.
-      help: Shown while the field has the focus.
-      known: Completions; with ``paths`` files complete too.
-      most: The largest number that may be entered; 0 for a text. With a ``placeholder`` the field may be empty.
-      others: What may be typed in addition to the ``offered`` names.
-      needed: The error message for an empty field.
-      check: Raises WorkbenchError for an invalid value.
-      shown: Whether the field is visible, by the values of the form.
+      name: Label, and id of the widget.
+      help: Text shown while the field has the focus.
+      known: Completions; ``paths`` adds those from the file system.
+      most: Largest number that may be entered, or 0 for a text. With a ``placeholder`` the field may be empty.
+      others: Description of what may be typed in addition to the ``offered`` names.
+      needed: Error message for an empty field.
+      check: Function that raises WorkbenchError for an invalid value.
+      shown: Function that returns whether the field is visible, given the values of the form.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Completion(Suggester):
     """Completes an input from ``known`` names and, with ``paths``, from the file system."""
 
     def __init__(self, known: Sequence[str] = (), *, paths: bool = False) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)  # files change meanwhile
+        super().__init__(use_cache=False, case_sensitive=True)  # files may change while the form is open
         self._known, self._paths = tuple(known), paths
 
     async def get_suggestion(self, value: str) -> str | None:
@@ -108,14 +108,14 @@ class Completion(Suggester):
         return await asyncio.to_thread(completed_path, value) if known is None and self._paths else known
 
 
-_MOST_ENTRIES = 2_000  # folder entries that are considered, so that completion stays fast
+_MOST_ENTRIES = 2_000  # maximum number of folder entries considered, so that completion stays fast
 _PREFIXES = ("folder:", "source:", "samples:", "replay:")
 
 
 def completed_path(text: str) -> str | None:
-    """Return ``text`` completed with the first matching path, None if nothing matches.
+    """Return ``text`` completed to the first matching path, or None if nothing matches.
 
-    Folders end in ``/``. Hidden entries match only after a typed dot. A text without slash or tilde is not a path.
+    Folders end in ``/``. Hidden entries match only if a dot was typed. A text without a slash or tilde is not a path.
     """
     lead = next((prefix for prefix in _PREFIXES if text.startswith(prefix)), "")
     path = text[len(lead) :]
@@ -140,7 +140,7 @@ def _entries(folder: Path, prefix: str) -> list[str]:
     return [one for one in names if one.startswith(prefix) and one.isprintable() and (hidden or one[0] != ".")]
 
 
-# -- one of a few
+# -- choice of one option
 
 
 class CycleField(Widget, can_focus=True):
@@ -178,7 +178,7 @@ class CycleField(Widget, can_focus=True):
         return text.truncate(max(1, self.size.width), ellipsis=True)
 
 
-# -- several of a list
+# -- choice of several list entries
 
 
 class MultiPick(Widget, can_focus=True):
@@ -217,7 +217,7 @@ _LONGEST = 40  # characters of a name
 
 
 def named(names: Sequence[str], width: int) -> str:
-    """Return as many names as fit in ``width`` cells, then the number of the others: ``a, b and 3 more``."""
+    """Return as many names as fit in ``width`` cells, then how many are left: ``a, b and 3 more``."""
     from workbench.studies.declaration import row_titles
 
     titles = [one_line(title, _LONGEST) for title in row_titles(names)]
@@ -229,11 +229,11 @@ def named(names: Sequence[str], width: int) -> str:
     return ""
 
 
-_NAMES = 44  # cells of the name column, if there are descriptions
+_NAMES = 44  # width of the name column in cells if there are descriptions
 
 
 class PickRows(RowList):
-    """A row for each name, with a mark; chosen names that are not offered come last."""
+    """One row per name, with a mark if it is chosen; chosen names that were not offered come last."""
 
     ALLOW_SELECT = False
     BINDINGS = bindings("pick/rows")
@@ -324,7 +324,7 @@ class PickList(Dialog[tuple[str, ...] | None]):
         self.on_row_list_row_highlighted()
 
     def on_row_list_row_highlighted(self) -> None:
-        # A virtual list has no content height: make it as high as its rows, up to the CSS maximum.
+        # A virtual list has no content height, so make it as high as its rows, up to the maximum set in CSS.
         self.rows.styles.height = max(1, self.rows.row_count())
         marked, of = len(self.rows.chosen), self.rows.row_count()
         set_title(self.query_one("#frame"), f"{self._field.name}: {marked:,} of {of:,}")

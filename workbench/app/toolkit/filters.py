@@ -41,14 +41,14 @@ class FilterFacet(Generic[LineT]):
     options: tuple[FilterOption[LineT], ...]
 
     def offered(self, lines: Sequence[LineT], chosen: str) -> list[tuple[FilterOption[LineT], int]]:
-        """Return the options that match a row, and the chosen one, each with its number of rows."""
+        """Return the options that match at least one row, and the chosen one, each with its number of rows."""
         counted = ((option, sum(map(option.rule, lines))) for option in self.options)
         return [(option, count) for option, count in counted if count or option.key == chosen]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter(Generic[LineT]):
-    """The chosen option of each facet, and a text that the row's name must contain, ignoring case."""
+    """The chosen option of each facet, and a text that the name of a row must contain, ignoring case."""
 
     questions: tuple[FilterFacet[LineT], ...]
     name_of: Callable[[LineT], str]
@@ -85,9 +85,9 @@ class Filter(Generic[LineT]):
 
 
 class FilterDialog(Dialog[None], Generic[LineT]):
-    """One line per facet; ``preview`` applies each filter that is tried and returns the number of matching rows.
+    """One line per facet; ``preview`` applies a filter on every change and returns the number of matching rows.
 
-    ``what`` is the noun for a row ("task"), ``names`` describes the text that the name field searches.
+    ``what`` is the noun for a row ("task"); ``names`` describes the text that the name field searches.
     """
 
     BINDINGS = bindings("filter")

@@ -1,4 +1,4 @@
-"""A dialog made of declared fields, with help for the focused field, validation and a live summary.
+"""A dialog built from declared fields, with help for the focused field, validation and a live summary.
 
 Example: ``await app.push_screen_wait(Form("Import", (Field("file", paths=True, needed="Name a file."),), "file"))``.
 """
@@ -25,11 +25,11 @@ AnswerT = TypeVar("AnswerT")
 
 
 class Form(Dialog[AnswerT | None], Generic[AnswerT]):
-    """Dismisses with the result of :meth:`read` (by default the values), or None if cancelled.
+    """A dialog that dismisses with the result of :meth:`read` (by default the values), or None if cancelled.
 
-    The field ``first`` has the focus, "" for the start button. ``note`` is the help where the focused field has
-    none; ``problem`` is an error that is shown at first. A ``LIVE`` form shows a summary of the values, or what is
-    wrong with them, on every change.
+    The field ``first`` gets the focus initially, "" for the start button. ``note`` is shown if the focused field
+    has no help; ``problem`` is an error that is shown initially. A form with ``LIVE`` set shows a summary of the
+    values, or an error message, on every change.
     """
 
     LIVE: ClassVar[bool] = False
@@ -60,7 +60,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
     ) -> None:
         super().__init__()
         self._title, self._fields, self._first, self._help, self._starts = title, fields, first, note, starts
-        self._problem, self._typed = problem, False  # the focused field was edited since it got the focus
+        self._problem, self._typed = problem, False  # _typed: the focused field was edited since it got the focus
         self._lines: dict[str, Any] = {}
         self._summarizing = LatestWorker(self, "summary")
         self._summarized: Values = {}
@@ -68,7 +68,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
     # -- hooks for subclasses
 
     def read(self, values: Values) -> AnswerT:
-        """Return the result for valid values, or raise WorkbenchError; a live form calls it in a thread."""
+        """Return the result for valid values, or raise WorkbenchError; live forms call this in a thread."""
         return values  # type: ignore[return-value]
 
     def summary(self, answer: AnswerT, values: Values) -> str:
@@ -177,7 +177,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
         line = self.query_one("#will-do", Static)
         line.update(text)
         line.display = bool(text)
-        # A longer summary may push the focused field out of a small dialog.
+        # A longer summary may push the focused field out of view in a small dialog.
         self.call_after_refresh(lambda: self.focused.scroll_visible(animate=False) if self.focused else None)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
@@ -205,7 +205,7 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
 
 
 class AskText(Form[str]):
-    """Asks for one line of text, which may be empty; None if cancelled."""
+    """Asks for one line of text, which may be empty; dismisses with None if cancelled."""
 
     AUTO_FOCUS = "Input"
     DEFAULT_CSS = """
@@ -235,7 +235,7 @@ class AskText(Form[str]):
 
 
 class Confirm(Dialog[bool]):
-    """Asks yes or no; y and n answer, and the focus starts on No."""
+    """Asks a yes/no question; the keys y and n answer it, and No has the focus at first."""
 
     AUTO_FOCUS = "#no"
     DEFAULT_CSS = """

@@ -1,7 +1,7 @@
 """The header of every mode, and the key bar at the bottom.
 
-Where space is short, the header first shortens names in the middle, the longest first. Then it drops parts by rank,
-but never the state, the score or the cost. Last it cuts the reason behind the state.
+If space is short, the header first shortens names in the middle, starting with the longest. Then it drops parts by
+rank, but never the state, the score or the cost. Finally it cuts the reason for the state.
 """
 
 from __future__ import annotations
@@ -25,18 +25,17 @@ from workbench.base.glyphs import STATES
 from workbench.base.text import one_line
 
 BETWEEN = " · "
-_SHORTEST = 9  # cells at which names can still be distinguished
-_EASY = 20  # cells to which names are shortened before a part is dropped
-_READ = 40  # cells to which a reason is cut first
-_MINOR = 4  # parts of this rank and above are dropped before a reason is cut, which often names a key
+_SHORTEST = 9  # minimum width in cells at which names can still be distinguished
+_EASY = 20  # minimum width in cells of shortened names before a part is dropped
+_READ = 40  # minimum width in cells for the first cut of a reason
+_MINOR = 4  # parts of this rank and above are dropped before a reason is cut: reasons often name a key to press
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderPart:
-    """A part of the header; parts with a higher rank are dropped first, rank 0 is always shown.
+    """A part of the header; parts with a higher rank are dropped first, and rank 0 is always shown.
 
-    A ``name`` is shortened in the middle and a ``reason`` at the end; ``short`` replaces the text where space is
-    short.
+    A ``name`` is shortened in the middle, a ``reason`` at the end. ``short`` replaces the text if space is short.
     """
 
     text: str
@@ -50,10 +49,10 @@ Header = tuple[HeaderPart, ...]
 
 
 def header_of(sentence: str) -> Header:
-    """Split a sentence into header parts; parts with a space are not shortened, and the last one is the state."""
+    """Split a sentence into header parts; parts that contain a space are not shortened. The last part is the state."""
     *parts, state = one_line(sentence, len(sentence) + 1).split(BETWEEN)
     count = len(parts)
-    # The first parts repeat what the panes show, so they are dropped first.
+    # The panes already show the information in the first parts, so these are dropped first.
     return (
         *(HeaderPart(text, rank=count - place, name=" " not in text) for place, text in enumerate(parts)),
         HeaderPart(state, reason=True),
@@ -75,7 +74,7 @@ def laid_out(header: Sequence[HeaderPart], width: int) -> str:
 
 
 def easily(header: Sequence[HeaderPart], width: int) -> str | None:
-    """Return the header if it fits in ``width`` cells without dropping a part or shortening a name much, else None."""
+    """Return the header if it fits ``width`` cells without dropping a part or shortening names much, or None."""
     parts = _easy(header, width)
     return BETWEEN.join(part.text for part in parts) if _excess(parts, width) <= 0 else None
 
@@ -98,14 +97,14 @@ def _shorten(parts: list[HeaderPart], width: int, least: int) -> None:
         if not sizes or sizes[0][0] <= least:
             return
         size, place = sizes[0]
-        # Stop at the next longest name, so that two long names are shortened alike.
+        # Stop at the next longest name, so that two long names end up equally short.
         next_longest = sizes[1][0] if len(sizes) > 1 and sizes[1][0] < size else least
         wanted = max(least, size - excess, min(next_longest, size - 1))
         parts[place] = replace(parts[place], text=middle_out(parts[place].text, wanted))
 
 
 def middle_out(text: str, width: int) -> str:
-    """Return a text in at most ``width`` cells, cut in the middle: both ends of a long name identify it."""
+    """Shorten a text to at most ``width`` cells by cutting its middle: both ends are needed to recognize a name."""
     if cell_len(text) <= width:
         return text
     end = max(0, (width - 1) // 2)
@@ -117,7 +116,7 @@ def middle_out(text: str, width: int) -> str:
 
 
 def _cut_reason(parts: list[HeaderPart], header: Sequence[HeaderPart], width: int, least: int) -> None:
-    """Cut the reason to what fits, at least ``least`` cells; an earlier cut may be undone."""
+    """Cut the reason to the available space but at least ``least`` cells; this may undo an earlier cut."""
     whole = next((one_line(part.text, len(part.text) + 1) for part in header if part.reason), "")
     for place, part in enumerate(parts):
         if part.reason:
@@ -136,13 +135,13 @@ _COLOURS = {
 _STATE = re.compile(f"(?:^| · )([{''.join(_COLOURS)}]) ")
 _APP = "Workbench"
 _NARROW, _WIDE = 70, 110  # cells of the line
-_LEAST = 12  # cells of a session name below which it is not shown
+_LEAST = 12  # minimum width in cells of a session name; below this it is hidden
 
 
 class StatusLine(Widget):
     """``Workbench  demo.session`` on the left and the mode's header on the right, which has priority.
 
-    From its glyph on, the state has the colour of its verdict.
+    The state, including its glyph, has the colour of the verdict.
     """
 
     ALLOW_SELECT = False
@@ -160,15 +159,15 @@ class StatusLine(Widget):
     def render(self) -> RenderResult:
         width = self.size.width
         marked = one_line(self.marked, 300)
-        # The mark in another session is shown nowhere else.
+        # No other place shows an item that was marked in another session.
         marked = f"  {middle_out(marked, width // (4 if width < _WIDE else 2))}" if marked else ""
         room = width - cell_len(marked) - (2 if marked else 0)
         size = cell_len(one_line(self.session, len(self.session) + 1))
-        # Shorten long names so that the session name still fits.
+        # Shorten long names to make room for the session name.
         easy = (easily(self.header, room - len(_APP) - 4 - wanted) for wanted in (size, min(size, _LEAST)))
         right = next((shown for shown in easy if shown is not None), None)
         if right is None:
-            # The mark does not displace the session name.
+            # The marked item must not displace the session name.
             taken = len(_APP) + 4 + min(_LEAST, size) if marked and width >= _NARROW else 0
             right = laid_out(self.header, room - taken)
         left = beside(self.session, width - cell_len(right) - cell_len(marked) - 2)
@@ -185,7 +184,7 @@ class StatusLine(Widget):
 
 
 def beside(session: str, room: int) -> str:
-    """Return the left side of the header: the app, and the session name if enough of it fits."""
+    """Return the left side of the header: the name of the app, and the session name if enough of it fits."""
     name = one_line(session, len(session) + 1)
     left = room - len(_APP) - 2
     if name and left >= min(_LEAST, cell_len(name)):
@@ -193,11 +192,11 @@ def beside(session: str, room: int) -> str:
     return _APP if room >= len(_APP) else ""
 
 
-_SOME, _ROOMY = 100, 160  # columns from which the modes are shown, as digits and by name
+_SOME, _ROOMY = 100, 160  # minimum terminal widths to list the modes as digits, and by name
 
 
 class KeyBar(Widget):
-    """Shows the available bindings with ``show=True``, those of the focused widget first; a click presses the key.
+    """Shows the active bindings with ``show=True``, those of the focused widget first; clicking one presses its key.
 
     ``? help`` and ``^p all commands`` are always shown.
     """
@@ -216,7 +215,7 @@ class KeyBar(Widget):
     def _bindings_changed(self, screen: Screen[object]) -> None:
         active = screen.active_bindings.values()
         keys = (one.binding for one in active if one.binding.show and one.enabled)
-        # Enter first: it does what the list is for.
+        # Enter comes first because it is the main action of a list.
         self.keys = tuple(sorted(keys, key=lambda one: one.key != "enter"))
 
     def render(self) -> RenderResult:
@@ -232,7 +231,7 @@ class KeyBar(Widget):
         pieces, seen = list[Content](), set(always)
         for binding in self.keys:
             piece = self._key(binding)
-            # Skip a long key that does not fit; a shorter one may.
+            # Skip a key that does not fit; a later, shorter one may.
             if binding.description not in seen and piece.cell_length <= room:
                 room -= piece.cell_length
                 seen.add(binding.description)

@@ -1,7 +1,7 @@
-"""Base classes of screens, dialogs and panes that keep deferred calls from reaching a removed widget.
+"""Base classes of screens, dialogs and panes that prevent deferred calls from reaching a removed widget.
 
-Textual runs ``call_after_refresh`` callbacks on whatever screen is active by then, keeps a screen's coroutines running
-until all its widgets are removed, and lets ``dismiss`` remove whichever screen is on top.
+Textual runs ``call_after_refresh`` callbacks on whichever screen is active by then, keeps a screen's coroutines
+running until all its widgets are removed, and lets ``dismiss`` remove whichever screen is on top.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ def is_gone(node: object) -> bool:
 
 
 class WidgetRemoved(NoMatches):
-    """A removed widget was queried by a call that started before its removal."""
+    """A call that started before a widget was removed queried that widget."""
 
 
 class RemovalSafe(MessagePump):
-    """Ends the handling of a message, instead of the app, when it queries a removed screen."""
+    """Aborts the handling of a message that queries a removed screen, instead of crashing the app."""
 
     async def _dispatch_message(self, message: Message) -> None:
         try:
@@ -37,12 +37,12 @@ class RemovalSafe(MessagePump):
 
 
 class SafeWidget(RemovalSafe, Widget):
-    """A widget whose deferred calls and coroutines end with it.
+    """A widget that cancels its deferred calls and coroutines when it is removed.
 
-    It must be the last base class: Textual takes default styles from the first base only.
+    It must be the last base class: Textual takes default styles from the first base class only.
     """
 
-    if not TYPE_CHECKING:  # keeps Textual's type hints
+    if not TYPE_CHECKING:  # preserves Textual's type hints
 
         def query_one(self, *args, **kwargs):
             try:
@@ -59,16 +59,16 @@ class SafeWidget(RemovalSafe, Widget):
         return super().call_after_refresh(unless_gone)
 
     def _on_prune(self) -> None:
-        # Textual cancels workers when all children are removed, too late for a running coroutine.
+        # Textual cancels workers only after all children are removed, which is too late for a running coroutine.
         self.workers.cancel_node(self)
 
 
 class BaseScreen(Screen[ScreenResultType], SafeWidget):
-    """A screen that dismisses only itself, and only once."""
+    """A screen that can dismiss only itself, and only once."""
 
     @property
     def takes_keys(self) -> bool:
-        """Whether keys have a target; earlier ones are queued (see :meth:`OpeningApp.on_event`)."""
+        """Whether the screen can handle keys; until then they are queued (see :meth:`OpeningApp.on_event`)."""
         return self.is_mounted
 
     def on_screen_resume(self) -> None:
@@ -80,13 +80,13 @@ class BaseScreen(Screen[ScreenResultType], SafeWidget):
             self.app.call_later(deliver)
 
     def _on_prune(self) -> None:
-        # Textual stores all callbacks deferred while this screen is active here, and drops them with it.
+        # While this screen is active, Textual queues all deferred callbacks here, and drops them with the screen.
         callbacks, self._callbacks = self._callbacks, []
         for callback, sender in callbacks:
             sender.call_next(callback)
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
-        """Dismiss this screen unless that happened already or another screen is on top."""
+        """Dismiss this screen, unless it was already dismissed or another screen is on top."""
         return super().dismiss(result) if self.is_active else AwaitComplete()
 
 

@@ -1,7 +1,7 @@
-"""The only place where text becomes styled: text from files, models and users is shown literally.
+"""The only module that styles text; text from files, models and users is shown literally.
 
-Textual reads markup in most strings, and the terminal obeys control sequences. So no other module of the app imports
-Textual's text widgets or sets a border title, and :class:`ControlCharFilter` filters everything that is painted.
+Textual parses markup in most strings, and the terminal executes control sequences. So no other module of the app
+imports Textual's text widgets or sets a border title, and :class:`ControlCharFilter` filters all painted text.
 ``tests/app/test_literal.py`` enforces this.
 """
 
@@ -36,7 +36,7 @@ def literal(text: str, style: str = "") -> Content:
 
 
 def set_title(widget: WidgetT, title: str, subtitle: str | None = None) -> WidgetT:
-    """Set a widget's border title, and the subtitle unless it is None; repaint only what changed."""
+    """Set a widget's border title, and its subtitle unless that is None; repaints only if the text changed."""
     if title_of(widget) != (shown := one_line(title, 400)):
         widget._border_title = literal(shown)
         _repaint_border(widget, 0)
@@ -49,7 +49,7 @@ def set_title(widget: WidgetT, title: str, subtitle: str | None = None) -> Widge
 
 
 def _repaint_border(widget: Widget, row: int) -> None:
-    """Repaint the first (0) or last (-1) row of a frame; Textual's attribute repaints the whole widget."""
+    """Repaint the first (0) or last (-1) row of a frame; setting Textual's attribute repaints the whole widget."""
     size, (left, top) = widget.outer_size, widget.content_offset
     if size:
         # Regions are relative to the content, inside the frame.
@@ -71,14 +71,14 @@ def highlighted(matcher: Matcher, text: str, offsets: Iterable[int] | None = Non
 
 
 class ControlCharFilter(LineFilter):
-    """Keeps control characters from reaching the terminal.
+    """Prevents control characters from reaching the terminal.
 
-    With ``plain`` it replaces characters that the terminal's encoding lacks by ASCII of the same width.
+    With ``plain``, characters missing from the terminal's encoding are replaced with ASCII of the same width.
     """
 
     def __init__(self, plain: bool | None = None) -> None:
         super().__init__()
-        encoding = getattr(sys.__stderr__, "encoding", None)  # where Textual writes
+        encoding = getattr(sys.__stderr__, "encoding", None)  # the stream that Textual writes to
         shown = glyphs.shown_by(encoding) and glyphs.shown_in(os.environ)
         self.plain = not shown if plain is None else plain
 
@@ -88,7 +88,7 @@ class ControlCharFilter(LineFilter):
         return [Segment(_visible(text, self.plain), style, control) for text, style, control in segments]
 
 
-# Controls, line ends, invisible characters and surrogates; some take a column.
+# Control characters, line ends, invisible characters and surrogates; some of them take up a column.
 _OBEYED = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{UNSEEN}]")
 
 

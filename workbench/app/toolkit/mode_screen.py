@@ -1,4 +1,4 @@
-"""The frame of every mode: header, footer, panes that fold or become tabs, keys between panes."""
+"""The frame of every mode: header, footer, panes that fold or become tabs, and keys to move between panes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 
 
 class ModeScreen(BaseScreen[None]):
-    """A mode; a subclass yields its panes from :meth:`compose_body`.
+    """The base class of modes; a subclass yields its panes from :meth:`compose_body`.
 
     A *pane* is any widget with the class ``pane`` and a border title. The pane with the focus has the class
     ``-current``, and each ``pane-group`` around it ``-has-current``. The first pane may be a ``pane-left``, which
-    folds away below 100 columns while another one has the focus. Below 80×24 (``-tabs``) only the current pane is
-    shown, under a line of tabs; below 40×12 (``-tiny``) only a message. ``mode_name`` is the title of its notices.
+    folds away below 100 columns while another pane has the focus. Below 80×24 (``-tabs``) only the current pane is
+    shown, under a line of tabs; below 40×12 (``-tiny``) only a message is shown. ``mode_name`` is the title of
+    notices.
     """
 
     AUTO_FOCUS = ""
@@ -45,7 +46,7 @@ class ModeScreen(BaseScreen[None]):
     BINDINGS = bindings("pane")
 
     mode_name: ClassVar[str] = ""
-    first_pane: str = ""  # the id of the initial pane, by default the first one
+    first_pane: str = ""  # id of the initial pane, by default the first one
     searches: ClassVar[bool] = False
     """Whether ``/`` searches all texts of the run, so that lists are not narrowed."""
     own_resume: ClassVar[bool] = False
@@ -59,12 +60,12 @@ class ModeScreen(BaseScreen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._is_ready = False
-        # Loads what the screen shows of the open session; replaced by screens that reload as a whole.
+        # Loads the screen's data from the open session; screens that reload as a whole replace it.
         self.live: LiveLoader[Any] = LiveLoader(self, "session", lambda reader: None, lambda found: None)
         self._labels = LabelActions(self.workbench, self, self.labels_written)
-        # Setting classes before mounting is free; later it restyles every widget.
+        # Setting classes before mounting is cheap; later it would restyle every widget.
         self.set_classes(self._classes_for(self.app.size))
-        # The styles are parsed already; without this Textual parses them again.
+        # The styles have been parsed already; without this, Textual would parse them again.
         self._css_update_count = self.app._css_update_count
 
     def _classes_for(self, size: Size) -> set[str]:
@@ -85,7 +86,7 @@ class ModeScreen(BaseScreen[None]):
         inside = [widget for widget in body if widget.has_class("pane")]
         first = next((widget for widget in inside if widget.id == self.first_pane), inside[0] if inside else None)
         if first is not None:
-            # Widgets are styled when mounted; no update is needed yet.
+            # Widgets are styled when they are mounted, so no update is needed yet.
             first.add_class("-current", update=False)
             self.set_class(first.has_class("pane-left"), "-left-open", update=False)
         yield Container(*body, id="body")
@@ -97,7 +98,7 @@ class ModeScreen(BaseScreen[None]):
         return ()
 
     def set_status(self, header: str | Header) -> None:
-        """Set the right side of the header instead of the session's facts; its last part is the state."""
+        """Replace the session's facts on the right side of the header; the last part is the state."""
         self._own_status = True
         self.query_one(StatusLine).show(header)
 
@@ -108,7 +109,7 @@ class ModeScreen(BaseScreen[None]):
     # -- the session
 
     def on_mount(self) -> None:
-        """Follow the open session. Textual also calls the ``on_mount`` of subclasses, without ``super``."""
+        """Follow the open session. Textual calls ``on_mount`` of subclasses as well, so they do not use ``super``."""
         self.workbench.session_opened.subscribe(self, self._session_opened)
         self.workbench.session_changed.subscribe(self, self.on_session_changed)
         self.workbench.facts_changed.subscribe(self, self.on_facts_changed)
@@ -136,7 +137,7 @@ class ModeScreen(BaseScreen[None]):
         self.keys_can_come()
 
     async def after_first_paint(self) -> None:
-        """Focus the first pane; a mode may also build widgets here that the first paint does not need."""
+        """Focus the first pane; modes may override this to build widgets that the first paint does not need."""
         if self.focused is None and self.current_pane is not None:
             self._focus_inside(self.current_pane)
 
@@ -158,14 +159,14 @@ class ModeScreen(BaseScreen[None]):
         self.dismiss()
 
     def on_session_opened(self, reader: SessionReader | None) -> None:
-        """Show the opened session, None if none is open; also called once after mounting."""
+        """Show the opened session, or nothing if ``reader`` is None; also called once after mounting."""
         self.live.refresh()
 
     def on_session_changed(self, changes: tuple[Change, ...]) -> None:
         self.live.on_changes(changes)
 
     def location(self) -> Location | None:
-        """Return the shown location for the history; None if this screen is only a way to others."""
+        """Return the current location for the history, or None if this screen only leads to other screens."""
         return None
 
     def files(self) -> Iterable[str]:
@@ -176,7 +177,7 @@ class ModeScreen(BaseScreen[None]):
         return ""
 
     def go_to_file(self, path: str) -> None:
-        """Show one of :meth:`files`."""
+        """Show one of the files that :meth:`files` lists."""
 
     # -- stars and tags
 
@@ -184,7 +185,7 @@ class ModeScreen(BaseScreen[None]):
         return None
 
     def labels_written(self) -> None:
-        """Called after stars or tags changed in a session other than the open one, too."""
+        """Called after stars or tags changed, including those in a session other than the open one."""
 
     def action_star(self) -> None:
         target = self.labelled()
@@ -219,7 +220,7 @@ class ModeScreen(BaseScreen[None]):
 
     @property
     def exported(self) -> dict[str, str | Callable[[], ReportPage]]:
-        """The choices of the export dialog: the selected item, and the visible rows of the table."""
+        """The parts offered by the export dialog: the selected item, and the visible rows of the table."""
         item, table, reader = self.labelled(), next(iter(self.query(VirtualTable)), None), self.workbench.reader
         parts: dict[str, str | Callable[[], ReportPage]] = {}
         if item is not None and reader is not None and reader.run(item.item) is None:  # a run has no page
@@ -263,7 +264,7 @@ class ModeScreen(BaseScreen[None]):
         self._refresh_tabs()
 
     def focus_pane(self, pane: Widget) -> None:
-        """Bring a pane to the front and focus its first focusable widget."""
+        """Make a pane visible and focus its first focusable widget."""
         self._make_current(pane)
         self.call_after_refresh(self._focus_inside, pane)
 

@@ -1,6 +1,6 @@
 """A form that starts an order.
 
-it shows the estimate, asks for confirmation if that is high, and stays open until the order starts.
+The form shows the estimate, asks for confirmation if that is high, and stays open until the order has started.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ PlanT = TypeVar("PlanT")
 class OrderForm(Form[PlanT], Generic[PlanT]):
     """Starts an order and dismisses with its plan, or None if cancelled.
 
-    A subclass makes the order of a plan and shows it. ``plain`` are the default values of the fields; answers that
-    differ are stored under the name ``DIALOG``. Example: :class:`workbench.app.cases.run_dialog.RunDialog`.
+    A subclass creates the order for a plan and shows it. ``plain`` has the default values of the fields; answers
+    that differ from them are stored under the name ``DIALOG``. Example:
+    :class:`workbench.app.cases.run_dialog.RunDialog`.
     """
 
     LIVE = True
@@ -83,7 +84,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
     # -- shared behaviour
 
     def measured(self, into: Path | None = None) -> MeasuredRates:
-        """Return the measurements for estimates: earlier work, and what the target session has already; read once."""
+        """Return the rates for estimates, measured in earlier work and in the target session; they are read once."""
         from workbench.orders.measured import measure
 
         if into not in self._measured:
@@ -96,7 +97,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
     def finish(self, answer: PlanT) -> None:
         if not self._is_starting:
             self._is_starting = True
-            # The order is shown even if the form is closed meanwhile.
+            # Show the order even if the form was closed in the meantime.
             self.host.run_worker(self._begin(answer, self.values))
 
     async def _begin(self, plan: PlanT, values: Values) -> None:
@@ -120,7 +121,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
             if is_gone(self):
                 host.notify(sentence_of(error), severity="error", timeout=12)
             else:
-                self._summarized = {}  # nothing is starting any more: show the summary again
+                self._summarized = {}  # no order is starting now, so show the summary again
                 self.refuse(error)
         else:
             self.save_values(values)
@@ -135,7 +136,7 @@ def plan_fields(
 ) -> list[Field]:
     """Return the fields that a kind of plan declares, filled with ``answers``.
 
-    ``changes`` override them by plan attribute.
+    ``changes`` maps plan attributes to field attributes that override the declared ones.
     """
     found = []
     for name, one in arguments_of(kind).items():
@@ -160,7 +161,7 @@ def answers_of(plan: object) -> dict[str, str]:
 
 
 def plan_values(kind: type[Any], values: Values) -> dict[str, Any]:
-    """Return the plan attributes for field values; empty fields are left at their defaults."""
+    """Return the plan attributes for field values; an empty field leaves its attribute at the default."""
     found = {}
     for name, one in arguments_of(kind).items():
         if one.line is not None and (text := values.get(one.line.name, "")):
@@ -175,7 +176,7 @@ def may_start(host: WorkbenchApp) -> bool:
 
 
 def run_fields(session: str, *, busy: bool) -> tuple[Field, ...]:
-    """Return the fields of every run: its session and, if another run is active, when to start."""
+    """Return the fields that every kind of run has: the session and, if another run is active, when to start."""
     where = Field(
         "session", session, about_session, runs.known_sessions(), placeholder="a new one", check=check_session
     )
@@ -198,7 +199,7 @@ def check_session(text: str) -> None:
 
 
 def about_session(values: Values) -> str:
-    """Return the help of the field ``session``: where the run is stored."""
+    """Return the help for the field ``session``, which tells where the run is stored."""
     text = values["session"]
     if not text:
         return "Empty: the run creates a new session."
@@ -215,9 +216,9 @@ def about_session(values: Values) -> str:
 
 
 def check_named_model(model: str, role: str, settings: Settings) -> None:
-    """Raise UsageError if a model (a LiteLLM name, ``local``, ``replay:SESSION``) cannot be used as ``role``.
+    """Raise UsageError if a model (a LiteLLM name, ``local`` or ``replay:SESSION``) cannot be used as ``role``.
 
-    takes milliseconds.
+    The check takes only milliseconds.
     """
     from workbench.models.names import check_model
     from workbench.session.session_names import resolve_session
@@ -232,7 +233,7 @@ def check_named_model(model: str, role: str, settings: Settings) -> None:
 
 
 async def confirm_cost(host: WorkbenchApp, estimate: WorkEstimate) -> bool:
-    """Return whether to start: True if the estimate is below the limits in the settings or the user confirms.
+    """Return whether to start: the estimate is below the limits in the settings, or the user confirms it.
 
     Call from a worker.
     """
@@ -264,7 +265,7 @@ def _file() -> Path:
 
 
 def last_answers(dialog: str, plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the stored answers of a dialog; ``plain`` where there is none, or where the default has changed since."""
+    """Return the stored answers of a dialog, or ``plain`` values where none is stored or the default has changed."""
     kept, found = _read().get(dialog), dict(plain)
     for field, pair in kept.items() if isinstance(kept, dict) else ():
         if field in found and isinstance(pair, list) and len(pair) == 2 and _stored(found[field]) == pair[1]:

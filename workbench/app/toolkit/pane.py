@@ -1,4 +1,4 @@
-"""Panes with a titled frame, tabs inside them, and the lines around all panes."""
+"""Panes with a titled frame, tabs inside panes, and the widgets that surround or replace all panes."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Pane(Vertical, SafeWidget):
         set_title(self, title, subtitle)
 
 
-_LEAST = 6  # cells to which a name is shortened at most
+_LEAST = 6  # minimum width in cells of a shortened name
 
 
 class PaneTabs(Widget):
-    """The names of the panes on one line, shown where only one pane fits; a click activates one."""
+    """The names of the panes on one line, shown if only one pane fits; clicking a name activates its pane."""
 
     ALLOW_SELECT = auto_links = False
     DEFAULT_CSS = """
@@ -77,7 +77,7 @@ class PaneTabs(Widget):
 
 
 class TooSmall(Widget):
-    """Replaces everything where the terminal is too small."""
+    """A message that replaces the whole mode if the terminal is too small."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -92,7 +92,7 @@ class TooSmall(Widget):
 
 
 class TourPanel(Widget):
-    """Shows a step of the tour; a click continues."""
+    """Shows a step of the tour; a click continues to the next step."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -129,7 +129,7 @@ class TourPanel(Widget):
 
 
 class TabLine(Widget):
-    """The tabs of a pane. A remark on the right starts with a key; a click presses it."""
+    """The tabs of a pane, and a remark on the right that starts with a key; clicking the remark presses the key."""
 
     ALLOW_SELECT = auto_links = False
     DEFAULT_CSS = """
@@ -165,7 +165,8 @@ class TabLine(Widget):
         def size(written: tuple[str, ...]) -> int:
             return sum(map(cell_len, written)) + 2 * len(written)
 
-        # If the names do not fit, shorten inactive ones to their first word, then all, then show only those around the active one.
+        # If the names do not fit, shorten the inactive ones to their first word, then all of them. Last, show only
+        # those around the active one.
         tabs = next((written for written in (names, mixed, short) if size(written) <= width), short)
         first, last = 0, len(tabs)
         while last - first > 1 and (first > 0) + (last < len(tabs)) + size(tabs[first:last]) > width:
@@ -191,16 +192,15 @@ class TabLine(Widget):
         self.post_message(self.TabActivated(self.names[place]))
 
 
-COPIED_AT_MOST = 16_000_000  # bytes of a text that are copied or opened in an editor
+COPIED_AT_MOST = 16_000_000  # maximum number of bytes of a text that are copied or opened in an editor
 
 
 @dataclass(frozen=True, slots=True)
 class ScrollTarget:
-    """What to scroll to in a text.
+    """A position in a text to scroll to.
 
-    hit number ``hit``, source line ``line`` (from 1), the first of ``texts`` found, or a character ``span``.
-
-    ``reach`` is the number of characters that must be loaded for it.
+    It is hit number ``hit``, source line ``line`` (counted from 1), the first of ``texts`` that is found, or a
+    character ``span``. ``reach`` is the number of characters that must be loaded to reach it.
     """
 
     hit: int | None = None
@@ -211,7 +211,7 @@ class ScrollTarget:
 
 
 class TabbedText(Pane):
-    """A pane with tabs over one text; ``more`` loads beyond the first ``at_first`` bytes.
+    """A pane with tabs above one text; ``more`` loads text beyond the first ``at_first`` bytes.
 
     A subclass composes a :class:`TabLine` and a :class:`TextPane`, and loads the document of a tab.
     """
@@ -230,7 +230,7 @@ class TabbedText(Pane):
     _ask: Callable[[], None]
 
     def reading_all(self) -> Callable[[], TextDocument] | None:
-        """Return work that reads the whole text, up to :data:`COPIED_AT_MOST` bytes; None if none is shown."""
+        """Return a job that reads up to :data:`COPIED_AT_MOST` bytes of the text, or None if no text is shown."""
         raise NotImplementedError
 
     @property
@@ -245,9 +245,9 @@ class TabbedText(Pane):
         self.go(tab)
 
     def go(self, tab: str, target: ScrollTarget | None = None) -> None:
-        """Activate a tab and scroll to a target in it; both also apply to the next item that is shown."""
+        """Activate a tab and scroll to a target in it; this also applies to the next item that is shown."""
         self.wanted, self._target = tab, target
-        # Limits count bytes; a character has at most four.
+        # Limits are in bytes; a character has at most four.
         if target is not None and target.reach * 4 > self._limit:
             self._limit = target.reach * 4 + 2000
         self._ask()

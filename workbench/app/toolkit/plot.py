@@ -1,4 +1,4 @@
-"""Plots made of braille dots and bars: scatter plots, curves, dot strips."""
+"""Plots drawn with braille dots and bars: scatter plots, curves and dot strips."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from textual.widget import Widget
 
 from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
-_BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # by column, from below
+_BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # by column, from bottom to top
 ACROSS, UP = 2, 4
 """Dots per cell, horizontally and vertically."""
-Cell = tuple[int, int]  # column and row, from above
+Cell = tuple[int, int]  # column from the left, row from the top
 
 
 class Canvas:
@@ -31,11 +31,11 @@ class Canvas:
         self.bits: dict[Cell, int] = {}
 
     def dot(self, x: float, y: float) -> Cell:
-        """Draw a dot at a share of the width and of the height (from below), clamped to the edge; returns its cell."""
+        """Draw a dot at a fraction of the width and height (from below), clamped to the edges, and return its cell."""
         return self.dot_at(place(x, self.width * ACROSS), place(y, self.height * UP))
 
     def dot_at(self, column: int, row: int) -> Cell:
-        """Draw a dot by its dot column and dot row, counted from the left and from below."""
+        """Draw a dot at a dot column (from the left) and dot row (from the bottom)."""
         cell = column // ACROSS, self.height - 1 - row // UP
         if 0 <= column < self.width * ACROSS and 0 <= row < self.height * UP:
             self.bits[cell] = self.bits.get(cell, 0) | _BITS[column % ACROSS][row % UP]
@@ -46,9 +46,9 @@ class Canvas:
 
 
 def painted(layers: Sequence[tuple[Canvas, str]], marks: Mapping[Cell, Part], y: int) -> list[Part]:
-    """Return a row of layered canvases with their styles.
+    """Return row ``y`` of layered canvases with their styles.
 
-    the first layer with a dot colours the cell, and marks replace it.
+    The first layer with a dot in a cell sets its colour; ``marks`` replace cells.
     """
     parts: list[Part] = []
     for x in range(layers[0][0].width):
@@ -66,7 +66,7 @@ def painted(layers: Sequence[tuple[Canvas, str]], marks: Mapping[Cell, Part], y:
 
 
 def interval_bar(shares: Sequence[float], width: int) -> list[str]:
-    """Return the cells of an error bar ``├──●──┤``; low, value and high are shares of the width."""
+    """Return the cells of an error bar ``├──●──┤``; low, value and high are fractions of the width."""
     first, at, last = (place(share, width) for share in shares)
     signs = [" "] * width
     if last > first:
@@ -80,7 +80,7 @@ def place(share: float, count: int) -> int:
 
 
 def stacked(groups: Sequence[Sequence[float]], width: int, height: int) -> tuple[list[Canvas], int]:
-    """Return a dot plot per group of values (shares of the width), and the common number of values per dot."""
+    """Return a dot plot per group of values (fractions of the width), and how many values each dot stands for."""
     plots = [Counter(place(share, width * ACROSS) for share in shares) for shares in groups]
     highest = max((count for plot in plots for count in plot.values()), default=0)
     each = max(1, math.ceil(highest / max(1, height * UP)))
@@ -99,7 +99,7 @@ _GROWING = "▏▎▍▌▋▊▉█"
 
 
 def bar(value: float, most: float, width: int) -> str:
-    """Return a bar of ``width`` cells, full at ``most``, never empty above 0; with one cell it grows upwards."""
+    """Return a bar of ``width`` cells, full at ``most`` and never empty above 0; a one-cell bar grows upwards."""
     share = min(1.0, value / most) if most > 0 and value > 0 else 0.0
     if width <= 0 or not share:
         return " " * max(0, width)
@@ -112,7 +112,7 @@ def bar(value: float, most: float, width: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis with round ticks, including both ends."""
+    """An axis with ticks at round numbers, including both ends."""
 
     ticks: tuple[float, ...]
 
@@ -135,7 +135,7 @@ class Axis:
         return f"{tick:,.{decimals}f}"
 
     def written(self, width: int) -> str:
-        """Return the tick labels on one line below their positions; labels that do not fit are omitted."""
+        """Return one line with the tick labels below their ticks; labels that do not fit are omitted."""
         line = ""
         for tick in self.ticks:
             label = self.label(tick)
@@ -156,7 +156,8 @@ def axis(values: Sequence[float], most: int = 6) -> Axis:
     power = 10.0 ** math.floor(math.log10(rough))
     for factor in (1, 2, 5, 10, 20, 50):
         step = factor * power
-        # Tolerate rounding errors of the division only: a value a billionth of a step below a tick is below it.
+        # Tolerate no more than the rounding error of the division: a value a billionth of a step below a tick counts
+        # as below it.
         first = math.floor(low / step + 1e-12 * max(1.0, abs(low / step)))
         last = math.ceil(high / step - 1e-12 * max(1.0, abs(high / step)))
         if last - first <= most:
@@ -169,11 +170,11 @@ _TOP, _BELOW = 1, 3  # rows above the dots (name of the y axis) and below (line,
 
 
 class ScatterPlot(VirtualView):
-    """A scatter plot of points (group, x, y); the points of the ``marked`` group are shown as ●."""
+    """A scatter plot of points (group, x, y); points of the ``marked`` group are drawn as ●."""
 
     @dataclass
     class Stepped(Message):
-        """The next (1) or previous (-1) group was requested."""
+        """The user requested the next (1) or previous (-1) group."""
 
         step: int
 
@@ -248,9 +249,9 @@ class ScatterPlot(VirtualView):
 
 _STYLES = ("$primary", "$accent", "$success", "$secondary")
 _QUIET = "$foreground 45%"
-_LETTERS = "abcd"  # labels at the ends of the curves, besides the colours
-_AXIS = 6  # cells left of the plot
-_TALLEST = 24  # rows of the plot: more add nothing to a curve of a few points
+_LETTERS = "abcd"  # labels at the ends of the curves, in addition to colours
+_AXIS = 6  # width in cells of the axis left of the plot
+_TALLEST = 24  # maximum height in rows: more adds nothing to a curve with a few points
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +276,7 @@ class CurvePlot(Widget):
 
 
 def plotted(lines: Sequence[PlotLine], width: int, height: int) -> list[list[tuple[str, str]]]:
-    """Return the rows of (text, style) that plot curves in ``width`` × ``height`` cells; [] if there is no room."""
+    """Plot curves in ``width`` × ``height`` cells; returns rows of (text, style), or [] if there is no room."""
     drawn = [line for line in lines if line.points][: len(_LETTERS)]
     rows, columns = min(_TALLEST, height - 2 - len(drawn)), width - _AXIS - 1
     if not drawn or rows < 2 or columns < 4:
@@ -322,7 +323,7 @@ def _curves(
 
 
 def _between(line: PlotLine, x: float) -> tuple[float | None, float | None, float | None]:
-    """Interpolate value and bounds of a curve at x; None outside it."""
+    """Interpolate the value and bounds of a curve at x; all are None outside the curve."""
     for (x1, *first), (x2, *second) in zip(line.points, line.points[1:], strict=False):
         if x1 <= x <= x2:
             share = (x - x1) / (x2 - x1)

@@ -1,4 +1,4 @@
-"""A list with a cursor, painted row by row: the cost depends on the visible rows only."""
+"""A list with a cursor. Rows are painted on demand, so the cost depends only on the number of visible rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["HeadedList", "Part", "RowList", "fit"]
 
 
 class RowList(VirtualView):
-    """A list; a subclass returns the cells of a row from :meth:`parts_of`.
+    """The base class of lists; a subclass returns the cells of a row from :meth:`parts_of`.
 
     The cursor skips rows that are not :meth:`selectable`.
     """
@@ -30,7 +30,7 @@ class RowList(VirtualView):
     """
     BINDINGS = bindings("list/rows")
     narrows: ClassVar[bool] = True  # whether `/` narrows the list to matching rows
-    headings: ClassVar[int] = 0  # heading rows, which narrowing keeps
+    headings: ClassVar[int] = 0  # number of heading rows, which stay visible when the list is narrowed
 
     @dataclass
     class RowHighlighted(Message):
@@ -53,7 +53,7 @@ class RowList(VirtualView):
         self.cursor, self.narrowed = -1, ""
         self._visible: list[int] | None = None  # indexes of visible rows, None for all
         self._words: list[str] | None = None  # searchable text by row, while narrowed
-        self._before = -1  # the cursor before narrowing
+        self._before = -1  # position of the cursor before narrowing
 
     # -- hooks for subclasses
 
@@ -69,7 +69,7 @@ class RowList(VirtualView):
     # -- narrowing
 
     def words_of(self, index: int) -> str:
-        """Return the searchable text of a row, by default its cells."""
+        """Return the searchable text of a row, by default that of its cells."""
         return "".join(text for text, _ in self.parts_of(index, 240))
 
     def narrow(self, text: str) -> None:
@@ -100,7 +100,7 @@ class RowList(VirtualView):
         return y if self._visible is None else self._visible[y] if 0 <= y < len(self._visible) else -1
 
     def line_of(self, index: int) -> int:
-        """Return the line of the view that shows a row, -1 for none."""
+        """Return the line of the view that shows a row, or -1 if the row is hidden."""
         if self._visible is None:
             return index
         return self._visible.index(index) if index in self._visible else -1
@@ -195,7 +195,7 @@ class RowList(VirtualView):
         return -1
 
     def set_cursor(self, index: int, step: int = 1) -> None:
-        """Move the cursor to a row, or the next selectable one in direction ``step``."""
+        """Move the cursor to a row or, if it is not selectable, to the next selectable one in direction ``step``."""
         count = self.row_count()
         if not count:
             return
@@ -206,7 +206,7 @@ class RowList(VirtualView):
             self.keep_in_sight(self.line_of(at), margin=1)
             if before < 0 or self.scroll_offset.y != top:
                 self.refresh()
-            else:  # repaint two lines, not all that are visible
+            else:  # repaint only two lines instead of all visible ones
                 self.refresh_line(self.line_of(before))
                 self.refresh_line(self.line_of(at))
             self.post_message(self.RowHighlighted(self, at))
@@ -222,7 +222,7 @@ class RowList(VirtualView):
         self.set_cursor(self.row_count() - 1 if last else 0, -1 if last else 1)
 
     def toggle_marked(self, marked: list[Any], key: object) -> None:
-        """Toggle a key in a list of marked keys, and go to the next row."""
+        """Toggle a key in a list of marked keys, and move the cursor to the next row."""
         if key in marked:
             marked.remove(key)
         else:
@@ -246,7 +246,7 @@ class RowList(VirtualView):
 
 
 class HeadedList(RowList):
-    """A list whose row 0 is a heading that stays visible."""
+    """A list with a heading in row 0 that stays visible."""
 
     headings = 1
 

@@ -1,4 +1,4 @@
-"""What the modes that follow a run share: an anchor to go to, a remark line, a prompt, search, actions."""
+"""The base of modes that show a run: an anchor to go to, a remark line, a prompt, a search and actions."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ HITS_LIMIT = 10_000
 
 
 class SearchText:
-    """A search text; reads each distinct blob once."""
+    """Finds a search text in texts and blobs; each distinct blob is read only once."""
 
     def __init__(self, reader: SessionReader, text: str) -> None:
         self._reader, self._text = reader, text
         self._known: dict[str, list[int]] = {}
 
     def in_text(self, text: str) -> list[int]:
-        """Return the offsets of the hits in a text, counted in its displayed characters."""
+        """Return the offsets of the hits in a text, counted in displayed characters."""
         return list(islice(find_all(self._text, prepared(text)), HITS_LIMIT))
 
     def in_blob(self, digest: str | None) -> list[int]:
@@ -46,7 +46,7 @@ class SearchText:
 
 
 class Finder:
-    """The hits of the last search, None without one; ``at`` is the current hit."""
+    """The hits of the last search in ``found``, None if there was no search; ``at`` is the index of the current hit."""
 
     def __init__(self, screen: RunScreen) -> None:
         self._screen, self._stop, self._more = screen, threading.Event(), False
@@ -61,8 +61,7 @@ class Finder:
     ) -> None:
         """Search in a thread and go to a hit.
 
-        ``hits`` yields hits in order and polls whether to stop; ``first`` returns the index of the hit to go
-        to.
+        ``hits`` yields hits in order and polls whether it should stop; ``first`` returns the index of the hit to go to.
         """
         screen, reader = self._screen, self._screen.workbench.reader
         self.forget()
@@ -81,7 +80,7 @@ class Finder:
         screen.searching.ask(lambda: list(islice(hits(needle, stop.is_set), HITS_LIMIT + 1)), done)
 
     def forget(self) -> None:
-        """Drop all state of the run: another session was opened."""
+        """Stop a running search and discard all hits."""
         self._stop.set()
         self.found, self.at = None, -1
         self._screen.mark_hits("")
@@ -106,13 +105,13 @@ class Finder:
 _WHILE_READING = frozenset(
     {"resume", "cancel", "rerun", "rerun_model", "rescore", "fork", "rerun_failed", "add_samples"}
 )
-"""Actions that may be requested while the run is still loading."""
+"""Actions that the user may request while the run is still loading."""
 
 _OTHER = "Not done: another run is shown now."
 
 
 class RunScreen(ModeScreen):
-    """A mode that follows a run.
+    """The base class of modes that show a run and its changes.
 
     A subclass sets ``actions``, loads the run with ``run_loader``, then calls :meth:`has_read` or
     :meth:`show_reason`, and shows the hits of its ``finder``.
@@ -121,7 +120,7 @@ class RunScreen(ModeScreen):
     searches = True
     actions: RunActions
     no_session: ClassVar[str]
-    """The empty state without an open session."""
+    """The message shown if no session is open."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -132,7 +131,7 @@ class RunScreen(ModeScreen):
         )
         self.doing = LatestWorker(self, "actions", every=True)
         self._goal: Anchor | None = None  # the requested anchor in the run
-        self._place: Anchor | None = None  # the same, until it is reached
+        self._place: Anchor | None = None  # the requested anchor until it is reached
         self._remark = ""
         self.reading = True  # the run is loading
         # Pending actions by name, with their session.
@@ -146,11 +145,11 @@ class RunScreen(ModeScreen):
     # -- hooks for subclasses
 
     forget: Callable[[], None]
-    """Another session is shown: nothing of its run is known."""
+    """Discard all state of the run, because another session was opened."""
     load_wanted: Callable[[SessionReader], None]
-    """Load the run that was shown last, else the default one."""
+    """Load the run that was shown last, or the default one."""
     can_go: Callable[[Anchor], bool]
-    """Whether the target of an anchor is loaded."""
+    """Return whether the target of an anchor is loaded."""
     go_to_place: Callable[[Anchor], None]
     subject: Callable[[], PaneContent]
     mark_hits: Callable[[str], None]
@@ -163,7 +162,7 @@ class RunScreen(ModeScreen):
         self.set_interval(1.0, self.tick)
 
     def tick(self) -> None:
-        """Update what changes with time, such as the time left; called every second."""
+        """Update values that depend on the time, such as the time left; called every second."""
 
     def remark_on(self, hit: Any) -> str:
         return ""
@@ -175,7 +174,7 @@ class RunScreen(ModeScreen):
         return self.workbench.reader
 
     def show_nothing(self, sentence: str) -> None:
-        """Show an empty state instead of the panes, or the panes for ""."""
+        """Show a message instead of the panes, or the panes again if ``sentence`` is ""."""
         self.set_class(bool(sentence), "-nothing")
         self.query_one("#nothing", Static).update(sentence)
         if sentence:
@@ -194,7 +193,7 @@ class RunScreen(ModeScreen):
         self.finder.forget()
         self.forget()
         if reader is not None:
-            self.load_at(self._goal)  # load again, even if the anchor was reached
+            self.load_at(self._goal)  # reload even if the anchor was reached
         else:
             self._show_no_session()
             if self.workbench.session_path is None:
@@ -210,7 +209,7 @@ class RunScreen(ModeScreen):
     def go_on_to_place(self) -> None:
         """Go to the requested anchor if its target is loaded."""
         place = self._place
-        # A pending load would reset the screen.
+        # A pending load would reset the screen, so wait for it.
         if place is not None and self.run_loader.idle and self.can_go(place):
             self._place = None
             self.go_to_place(place)
@@ -227,8 +226,8 @@ class RunScreen(ModeScreen):
             what()
 
     def has_read(self) -> None:
-        """Run the pending actions, or say why they cannot be done: the run is loaded."""
-        # Ignore a load that is not the newest.
+        """Run the pending actions now that the run is loaded, or tell the user why they cannot be done."""
+        # Ignore all loads but the newest.
         if not self.reading or not (self.run_loader.idle or self.reader is None):
             return
         self.reading = False

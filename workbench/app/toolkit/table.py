@@ -1,8 +1,8 @@
-"""One table for every list: declared columns that it sorts, groups, filters and lays out.
+"""The table for all lists, which sorts, groups, filters and lays out declared columns.
 
-Rows are painted on demand. Textual's ``DataTable`` was measured first, with 5,000 rows of 12 columns at 120 × 40:
-filling it blocks the event loop for 264 ms, and with 200 cell updates a second a key takes 76 ms until painted (p95
-202 ms, limit 33 ms).
+Rows are painted on demand. Textual's ``DataTable`` was too slow with 5,000 rows of 12 columns at 120 × 40: filling it
+blocks the event loop for 264 ms, and with 200 cell updates per second the response to a key takes 76 ms to appear (p95
+202 ms; the limit is 33 ms).
 
 Example: ``VirtualTable(COLUMNS, key=lambda run: run.id, order="age")``, then ``table.put(rows)``.
 """
@@ -42,7 +42,7 @@ class TableGroup(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """How the user arranged a table: sort order, grouping, and folded groups."""
+    """The user's arrangement of a table: sort order, grouping and folded groups."""
 
     order: str = ""
     reverse: bool = False
@@ -50,19 +50,20 @@ class Arrangement:
     folded: frozenset[str] = frozenset()
 
 
-_FEW = 8  # changed rows that are repainted one by one
+_FEW = 8  # maximum number of changed rows that are repainted individually
 
 
 class VirtualTable(HeadedList, Generic[Row]):
     """A heading, then rows of one type. ``key`` identifies a row, so that the cursor stays on it when rows change.
 
-    ``order`` is the title of the column to sort by at first, "" for the given order; ``next_order`` is what the
-    sort key starts with. ``empty`` is shown without rows; ``notes`` are lines (text, style) below the rows.
+    ``order`` is the title of the column to sort by initially, "" for the order in which rows are passed;
+    ``next_order`` is the first column that the sort key chooses. ``empty`` is shown if there are no rows; ``notes``
+    are lines (text, style) below the rows.
     """
 
     ALLOW_SELECT = False
     RESTORED: ClassVar[tuple[str, ...]] = ("rows", "arrangement")
-    """Attributes that :meth:`restore` brings back when the list is opened again."""
+    """Attributes that :meth:`restore` restores when the list is opened again."""
     LEAD = 2  # cells before the first column, for a mark or a fold arrow
     BINDINGS = bindings("table")
 
@@ -92,7 +93,7 @@ class VirtualTable(HeadedList, Generic[Row]):
         self.arrangement = Arrangement(order)
         self._key, self._first_order, self._next_order = key, order, next_order
         self._leads: Mapping[object, str] = {}
-        self._to: object = None  # the key to go to once there are rows
+        self._to: object = None  # key of the row to go to once there are rows
         self._is_restored = False
         self._lines: list[Row | TableGroup[Row]] = []
         self._places: dict[object, int] = {}  # index by row key
@@ -115,18 +116,18 @@ class VirtualTable(HeadedList, Generic[Row]):
         return ""
 
     def span_of(self, row: Row) -> tuple[str, Part] | None:
-        """Return the title of a column and a text that replaces all cells from that column on."""
+        """Return the title of a column and a text that replaces all cells from that column on, or None."""
         return None
 
     def filtered(self, rows: Sequence[Row]) -> list[Row]:
         return list(rows)
 
     def section_of(self, row: Row) -> Any:
-        """Return the primary sort key of a row, whatever the order."""
+        """Return the primary sort key of a row, which applies before the user's sort order."""
         return 0
 
     def sort_key(self, column: TableColumn[Row], rows: Sequence[Row]) -> Callable[[Row], Any] | None:
-        """Return the sort key of a column; a table overrides it if only some of its rows are comparable."""
+        """Return the sort key function of a column; tables override this if only some of their rows are comparable."""
         return column.sort
 
     def rank_of_group(self, group: TableGroup[Row]) -> Any:
@@ -162,9 +163,9 @@ class VirtualTable(HeadedList, Generic[Row]):
         self.rearrange(to=to)
 
     def restore(self, to: object = None) -> None:
-        """Restore the arrangement of the last visit in this session.
+        """Restore the arrangement that the table had when it was last shown in this session.
 
-        the cursor goes to the key ``to``, else where it was.
+        The cursor goes to the row with the key ``to``, or to its last position.
         """
         session, key, left = self._left.get(type(self).__name__, (None, None, {}))
         if session is not None and session == getattr(self.app, "session_path", None):
@@ -179,7 +180,7 @@ class VirtualTable(HeadedList, Generic[Row]):
             key = self._key(line) if line is not None and not isinstance(line, TableGroup) else None
             left = {name: getattr(self, name) for name in self.RESTORED}
             if getattr(self.app, "is_following", False):
-                left["narrowed"] = self.narrowed  # not if the list was left for good
+                left["narrowed"] = self.narrowed  # keep the narrowing only if the user left to follow a row
             self._left[type(self).__name__] = getattr(self.app, "session_path", None), key, left
 
     @property
@@ -188,7 +189,7 @@ class VirtualTable(HeadedList, Generic[Row]):
         return left
 
     def in_order(self) -> list[Row]:
-        """Return the rows in display order, including folded groups, without those hidden by narrowing."""
+        """Return the rows in display order, including those of folded groups but not those hidden by narrowing."""
         groups = self.groups()
         rows = [row for group in groups for row in group.rows] if groups else self.shown
         words = self.narrowed.casefold().split()
@@ -218,7 +219,11 @@ class VirtualTable(HeadedList, Generic[Row]):
         return key in self._places
 
     def rearrange(self, *, to: object = None) -> None:
-        """Filter, sort and group again; the cursor goes to row ``to``, else stays or goes to the next visible one."""
+        """Filter, sort and group again.
+
+        The cursor goes to the row with the key ``to``. Without that it stays on its row, or goes to the next visible
+        one.
+        """
         after = list(map(self._key_of, self._lines[max(0, self.cursor - 1) :])) if self.cursor > 0 else []
         self.arrange_rows()
         now = {self._key_of(line): index for index, line in reversed(list(enumerate(self._lines, 1)))}
@@ -249,7 +254,7 @@ class VirtualTable(HeadedList, Generic[Row]):
         self._figures = {}
 
     def go_to(self, key: object) -> None:
-        """Move the cursor to the row with a key, if visible; unfolds its group."""
+        """Unfold the group of the row with a key, and move the cursor to the row if it is visible."""
         folded = next((one for one in self.groups() if any(self._key(row) == key for row in one.rows)), None)
         if folded is not None and folded.name in self.arrangement.folded:
             self.arrangement = replace(self.arrangement, folded=self.arrangement.folded - {folded.name})
@@ -282,7 +287,7 @@ class VirtualTable(HeadedList, Generic[Row]):
     # -- arranging
 
     def change_arrangement(self, **changes: Any) -> None:
-        """Change the arrangement and go to the first row, which is what sorting is for."""
+        """Change the arrangement and go to the first row, which users want to see after sorting."""
         self.arrangement = replace(self.arrangement, **changes)
         self.cursor = -1
         self.rearrange()
@@ -379,7 +384,7 @@ class VirtualTable(HeadedList, Generic[Row]):
     def on_click(self, event: events.Click) -> None:
         if event.y != 0 or not self._lines:
             return
-        event.prevent_default()  # or Textual also calls the base handler, which moves the cursor
+        event.prevent_default()  # otherwise Textual also calls the base handler, which moves the cursor
         column = self.columns.at(event.x - self.LEAD, self.text_width - self.LEAD)
         if column is not None and column.sort is not None:
             again = self.arrangement.order == column.title

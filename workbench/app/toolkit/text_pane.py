@@ -1,4 +1,4 @@
-"""Shows a document: wrapped, coloured, with search hits and evidence highlighted."""
+"""A pane that shows a document, wrapped and coloured, with search hits and evidence highlighted."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from textual.strip import Strip
 from workbench.app.toolkit.document import EMPTY, LineRange, TextDocument, find_all
 from workbench.app.toolkit.virtual_view import Part, VirtualView
 
-GROWTH = 16  # factor by which the limit of a long text grows
+GROWTH = 16  # factor by which the size limit grows when the user loads more of a long text
 
 
 class TextPane(VirtualView):
-    """A virtual viewer of one :class:`TextDocument`."""
+    """A viewer for one :class:`TextDocument` that paints only the visible rows."""
 
     @dataclass
     class StepLink(Message):
-        """The link ``← step n`` of a line was clicked."""
+        """The user clicked the link ``← step n`` of a line."""
 
         step: int
 
@@ -49,7 +49,7 @@ class TextPane(VirtualView):
         self.refresh()
 
     def recolour(self, document: TextDocument) -> None:
-        """Replace the document by the same text with other colours."""
+        """Replace the document with one that has the same text but other colours."""
         if len(document.lines) == len(self.document.lines):
             self.document = document
             self.refresh()
@@ -65,7 +65,7 @@ class TextPane(VirtualView):
         return self.hits.index(self._current) if self._current is not None else -1
 
     def go_to_next_hit(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) hit, wrapping around; at first to the first visible one."""
+        """Go to the next (1) or previous (-1) hit, wrapping around; the first call goes to the first visible hit."""
         if not self.hits:
             return
         if self._current is None:
@@ -98,7 +98,7 @@ class TextPane(VirtualView):
             self.mark_evidence([LineRange(line, 0, max(1, len(self.document.lines[line].text)))])
 
     def mark_text(self, *texts: str) -> None:
-        """Highlight the first occurrence of the first of these texts that is found, and scroll to it."""
+        """Highlight and scroll to the first occurrence of the first of ``texts`` that is found."""
         lines = list(enumerate(self.document.lines))
         found = (
             (index, at, at + len(text)) for text in texts for index, line in lines if (at := line.text.find(text)) >= 0
@@ -189,7 +189,7 @@ class TextPane(VirtualView):
 
 
 def _pieces(text: str, start: int, end: int, spans: list[tuple[int, int, str]]) -> list[Part]:
-    """Split a row at the borders of its spans; the last span that covers a piece sets its style."""
+    """Split a row at the boundaries of its spans; the last span that covers a piece determines its style."""
     inside = [(max(a, start), min(b, end), style) for a, b, style in spans if a < end and b > start]
     if not inside:
         return [(text[start:end], "")]

@@ -25,7 +25,7 @@ class Static(widgets.Static):
 
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
         before, self._now = self._now, _shown(content)
-        # An update with the same text would lay out and repaint the whole screen.
+        # Updating with the same text would lay out and repaint the whole screen.
         if not (isinstance(before, Content) and isinstance(self._now, Content) and before.is_same(self._now)):
             super().update(self._now, layout=layout)
 
@@ -40,13 +40,13 @@ class Static(widgets.Static):
 
 
 class Label(Static):
-    """A text beside what it names, as wide as itself."""
+    """A short text next to another widget, only as wide as its content."""
 
     DEFAULT_CSS = "Label { width: auto; height: auto; min-height: 1; }"
 
 
 class Button(widgets.Button):
-    """A button of one line."""
+    """A button that is one line high."""
 
     def __init__(self, label: str, *, id: str, variant: ButtonVariant = "default") -> None:
         super().__init__(literal(label), variant, id=id, compact=True)

@@ -1,4 +1,4 @@
-"""An input for one line, and lines at the bottom of a screen that narrow a list, find in a text or ask for something."""
+"""Single-line inputs, including those at the bottom of a screen that narrow a list, search a text or ask a question."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from workbench.app.keys import bindings
 from workbench.app.toolkit.text_widgets import Label
 from workbench.base.text import clean
 
-LONGEST = 4_000  # characters of a field
-LONGEST_SEARCH = 200  # characters of a search text
+LONGEST = 4_000  # maximum number of characters in a field
+LONGEST_SEARCH = 200  # maximum number of characters in a search text
 
 
 class LineInput(Input):
-    """Textual's Input, but a long paste is cut to what fits, with a notice, instead of stalling the app."""
+    """Textual's Input, except that a long paste is cut with a notice, so that it does not stall the app."""
 
     def __init__(self, value: str | None = None, *, max_length: int = LONGEST, **more: Any) -> None:
         super().__init__(value, max_length=max_length or LONGEST, **more)
@@ -41,7 +41,7 @@ class LineInput(Input):
 
 
 class TypedLine(Horizontal):
-    """A prompt sign, an input and a remark; only one such line is open at a time."""
+    """A line with a prompt sign, an input and a remark; only one such line is open at a time."""
 
     MOST: ClassVar[int] = LONGEST
     DEFAULT_CSS = """
@@ -75,7 +75,10 @@ class TypedLine(Horizontal):
 
 
 class FollowedLine(TypedLine):
-    """Narrows or searches the widget that opened it last while the user types; stays open while that has an effect."""
+    """Narrows or searches a widget while the user types; the line stays open as long as its text has an effect.
+
+    The target is the widget that opened the line last.
+    """
 
     MOST = LONGEST_SEARCH
 
@@ -118,13 +121,13 @@ class NarrowLine(FollowedLine):
 
 
 class FindLine(FollowedLine):
-    """Finds in a text."""
+    """Searches a text."""
 
     BINDINGS = bindings("find")
 
 
 async def ask_line(kind: type[FollowedLine], target: Any) -> None:
-    """Open the line for a list or text; it is created on first use."""
+    """Open the line for a list or text, creating it on first use."""
     found = target.screen.query(kind)
     line = found.first() if found else kind(target)
     if not found:
@@ -134,7 +137,7 @@ async def ask_line(kind: type[FollowedLine], target: Any) -> None:
 
 
 class PromptLine(TypedLine):
-    """Asks for one line of text; afterwards the focus returns, with or without an answer."""
+    """Asks for one line of text; the focus returns afterwards, whether or not the user answered."""
 
     BINDINGS = bindings("prompt")
 

@@ -1,4 +1,4 @@
-"""The base of all lists and texts: rows painted on demand, so that ten thousand rows cost as much as ten."""
+"""The base of all lists and texts. Rows are painted on demand, so that ten thousand rows cost no more than ten."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from workbench.app.keys import bindings
 from workbench.base.text import clean
 
 Part = tuple[str, str]
-"""A piece of a row: its text and the name of its style ("" for the widget's own).
+"""A piece of a row: its text and the name of its style ("" for that of the widget).
 
-the CSS rules are under ``.row--NAME``.
+The CSS rule of a style is ``.row--NAME``.
 """
 _COPIED_CELLS = 240
 
@@ -25,7 +25,7 @@ _COPIED_CELLS = 240
 class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     """A scrollable widget that paints rows.
 
-    a subclass returns the number of rows, and for a row its parts and the style that fills it.
+    A subclass returns the number of rows, and the parts and fill style of each row.
     """
 
     DEFAULT_CSS = """
@@ -85,15 +85,16 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         super().notify_style_update()
 
     def style(self, name: str) -> Style:
-        """Return the style of a name; the background only if its rule sets one."""
+        """Return the style with a name; it has a background only if its CSS rule sets one."""
         found = self._styles_by_name.get(name)
         if found is None:
-            # Resolved on first use. As component classes Textual would resolve all styles of all panes on each resize or focus.
+            # Styles are resolved on first use. If they were component classes, Textual would resolve all styles of
+            # all panes on each resize or focus change.
             found = self._styles_by_name[name] = self._blended(name) if name else self.rich_style
         return found
 
     def _blended(self, name: str) -> Style:
-        """Return the Rich style of a name; Rich has no transparency, so colours are blended with the background."""
+        """Return the Rich style with a name; colours are blended with the background, as Rich has no transparency."""
         piece = DOMNode(classes=f"row--{name}")
         piece._attach(self)
         self.app.stylesheet.apply(piece, animate=False)
@@ -109,7 +110,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         return text + Style.from_color(color.rich_color if color else None, back.rich_color if back else None)
 
     def set_size(self, rows: int) -> None:
-        # The scroll bar's column is reserved: showing it on demand would lay out the whole screen.
+        # The scroll bar's column is always reserved: showing it on demand would lay out the whole screen again.
         size = Size(self.scrollable_content_region.width, rows)
         if size != self.virtual_size:
             self.set_reactive(VirtualView.virtual_size, size)
@@ -122,19 +123,19 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         raise NotImplementedError
 
     def plain_text(self) -> str:
-        """Return all rows as text for the clipboard, laid out wide."""
+        """Return all rows as text for the clipboard, laid out for a wide screen."""
         width = max(_COPIED_CELLS, self.text_width)
         rows = (self.row_parts(y, width)[0] for y in range(int(self.virtual_size.height)))
         return "\n".join(clean("".join(text for text, _ in parts)).rstrip() for parts in rows)
 
     def missing_of(self, copied: str) -> str:
-        """Return what :meth:`plain_text` cut, "" for nothing."""
+        """Return a note on what :meth:`plain_text` left out, or "" if it left out nothing."""
         cut = sum(line.endswith("…") for line in copied.split("\n"))
         return f"{cut:,} of its lines are cut with …" if cut else ""
 
     @property
     def text_width(self) -> int:
-        """Cells of a row; the last column belongs to the scroll bar."""
+        """The width of a row in cells, without the last column, which is reserved for the scroll bar."""
         return max(1, self.scrollable_content_region.width - 1)
 
     def render_line(self, y: int) -> Strip:
@@ -159,7 +160,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         return Strip([*_ended(Strip(segments), width, ground), bar], width + 1)
 
     def _thumb(self) -> tuple[int, int]:
-        """Return the rows of the scroll bar's thumb as (first, end), (0, 0) if all rows are visible.
+        """Return the rows of the scroll bar's thumb as (first, end), or (0, 0) if all rows are visible.
 
         Textual's own scroll bar takes longer to paint than the text beside it.
         """
@@ -171,7 +172,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         return top, top + length
 
     def grow_below(self, rows: int) -> None:
-        """Set the number of rows after a change below the visible ones; repaints only if the thumb moved."""
+        """Set the number of rows after a change below the visible ones, and repaint only if the thumb moved."""
         before = self._thumb()
         self.set_size(rows)
         if self._thumb() != before:
@@ -196,7 +197,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         if wanted != top:
             self.scroll_to(y=wanted, animate=False, immediate=True)
 
-    # lists move their cursor instead
+    # lists override these to move their cursor
 
     def action_move(self, rows: int) -> None:
         self.scroll_to(y=self.scroll_offset.y + rows, animate=False, immediate=True)
@@ -209,7 +210,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def _ended(strip: Strip, width: int, ground: Style) -> Strip:
-    """Return a row at exactly ``width`` cells, with an ellipsis if text was cut."""
+    """Pad or cut a row to exactly ``width`` cells, with an ellipsis if text was cut."""
     if strip.cell_length <= width or not strip.crop(width).text.strip() or strip.crop(0, width).text.endswith("…"):
         return strip.adjust_cell_length(width, ground)
     kept = strip.crop(0, width - 1)
@@ -218,15 +219,15 @@ def _ended(strip: Strip, width: int, ground: Style) -> Strip:
 
 
 def _visible(text: str) -> str:
-    """Return a text without characters that a terminal would obey.
+    """Return a text without characters that control a terminal.
 
-    the last filter after :func:`workbench.base.text.clean`.
+    This is the last filter, after :func:`workbench.base.text.clean`.
     """
     return "".join(char if char.isprintable() else " " if char.isspace() else "" for char in clean(text))
 
 
 def fit(text: str, width: int, *, right: bool = False) -> str:
-    """Return ``text`` at exactly ``width`` cells: padded, or cut with an ellipsis."""
+    """Pad ``text`` to exactly ``width`` cells, or cut it with an ellipsis."""
     if width <= 0:
         return ""
     size = len(text) if text.isascii() else cell_len(text)

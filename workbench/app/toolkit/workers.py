@@ -1,7 +1,7 @@
-"""Work in threads whose results return to the app's event loop.
+"""Runs jobs in threads and returns their results to the app's event loop.
 
-All slow work of the app goes through a :class:`LatestWorker`. By default only the newest request counts, so that a
-held-down key does not queue up work. Example: ``self.loader.ask(lambda: read(path), self.show)``.
+All slow work of the app runs in a :class:`LatestWorker`. By default only the newest request is queued, so that holding
+down a key does not pile up work. Example: ``self.loader.ask(lambda: read(path), self.show)``.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ ReadT = TypeVar("ReadT")
 Work = Callable[[], Any]
 Done = Callable[[Any], object]
 Failed = Callable[[str], object] | None
-_BUSY_SECONDS = 0.05  # interval at which a busy worker is polled
+_BUSY_SECONDS = 0.05  # minimum interval at which a busy worker is polled
 
 
 def sentence_of(error: Exception) -> str:
-    """Return the message of an error for the user; unexpected errors are named as such."""
+    """Return the message for an error to show to the user; for an unexpected error it includes the type."""
     if isinstance(error, (WorkbenchError, OSError)):
         return one_line(str(error), 1000)
     return one_line(f"This cannot be shown ({type(error).__name__}: {error}).", 400)
@@ -40,18 +40,18 @@ def sentence_of(error: Exception) -> str:
 class LatestWorker:
     """Runs one job at a time for a ``node``.
 
-    while one runs, only the newest request is queued or, with ``every``, all in order.
+    While a job is running, only the newest request is queued or, with ``every``, all of them in order.
     """
 
     def __init__(self, node: Widget | App[Any], group: str, *, every: bool = False) -> None:
         self._node, self._group, self._every = node, group, every
         self._busy = False
         self._waiting: list[tuple[Work, Done, Failed]] = []
-        self._reports = deque[tuple[Done, Any]](maxlen=1)  # a newer report replaces one that was not shown yet
+        self._reports = deque[tuple[Done, Any]](maxlen=1)  # a newer report replaces one that has not been shown yet
         self.due = False  # a delayed call is pending
         self.took = self.ended = 0.0  # duration of the last job, and its end (perf_counter)
-        self.requested_key: tuple[object, ...] = ()  # the key of the last request
-        self.shown_key: tuple[object, ...] = ()  # the key of the result that is shown
+        self.requested_key: tuple[object, ...] = ()  # key of the last request
+        self.shown_key: tuple[object, ...] = ()  # key of the result that is shown
 
     @property
     def idle(self) -> bool:
@@ -59,13 +59,14 @@ class LatestWorker:
 
     @property
     def outdated(self) -> bool:
-        """Whether a newer request waits, so that a long job may stop early; safe to read from threads."""
+        """Whether a newer request is queued, so that a long job may stop early; threads may read this."""
         return bool(self._waiting) and not self._every
 
     def ask(self, work: Work, done: Done, failed: Failed = None) -> None:
         """Run ``work`` in a thread after the current job, then call ``done`` with its result on the event loop.
 
-        If either raises, ``failed`` is called with an error message; without ``failed`` a notice shows it.
+        If either raises an exception, ``failed`` is called with an error message; without ``failed``, a notice shows
+        the message.
         """
         if self._busy:
             self._waiting = [*self._waiting * self._every, (work, done, failed)]
@@ -85,7 +86,7 @@ class LatestWorker:
         self._node.run_worker(run, thread=True, group=self._group, exit_on_error=False)
 
     def ask_for(self, key: tuple[object, ...], work: Work, done: Done, failed: Failed = None) -> None:
-        """Run ``work`` for a key unless that key was requested last; results for another key are discarded."""
+        """Run ``work`` for a key, unless that was the last key requested; results for older keys are discarded."""
         if key == self.requested_key:
             return
         self.requested_key = key
@@ -103,7 +104,7 @@ class LatestWorker:
         self.ask(work, taken, missed if failed is not None else None)
 
     def report(self, show: Done, value: Any) -> None:
-        """Call ``show`` with a preliminary result on the event loop; for a job that is still running."""
+        """Call ``show`` with a preliminary result on the event loop; a job calls this while it is running."""
         self._reports.append((show, value))
         self._node.call_later(self._show_report)
 
@@ -136,9 +137,9 @@ class LatestWorker:
             self._node.notify(sentence_of(error), title=title, severity="error", timeout=10)
 
     def soon(self, what: Work, seconds: float, *, beside: bool = False) -> None:
-        """Call ``what`` after some seconds, unless a delayed call is pending already.
+        """Call ``what`` after some seconds, unless a delayed call is already pending.
 
-        If a job is running by then the call is delayed further, unless it may run ``beside`` the job.
+        If a job is running at that time, the call is delayed further, unless ``beside`` allows both at once.
         """
 
         def now() -> None:
@@ -157,12 +158,12 @@ class LatestWorker:
 
 
 class LiveLoader(LatestWorker, Generic[ReadT]):
-    """Loads what a screen shows of the open session, and reloads it soon after a change.
+    """Loads a screen's data from the open session, and reloads it soon after a change.
 
-    ``read`` is called on the event loop with the open session and returns the work for a thread, or None. ``show``
-    gets the result unless another session was opened meanwhile, or ``nothing`` where no session is open;
-    ``failed`` gets an error message. Changes of ``kinds`` trigger a reload, at most every ``seconds`` and using at
-    most ``share`` of the time.
+    ``read`` is called on the event loop with the open session and returns a job for a thread, or None. ``show`` is
+    called with the result unless another session was opened in the meantime, or with ``nothing`` if no session is
+    open. ``failed`` is called with an error message. Changes of ``kinds`` trigger a reload, at most once per
+    ``seconds`` and using at most the fraction ``share`` of the time.
     """
 
     def __init__(
@@ -192,7 +193,7 @@ class LiveLoader(LatestWorker, Generic[ReadT]):
             self.refresh_soon()
 
     def refresh_soon(self, *, at_once: bool = False) -> None:
-        """Reload soon, at once if the last load is long over; ``at_once`` skips the pause."""
+        """Reload after a pause since the last load, or immediately if that is over; ``at_once`` skips the pause."""
 
         def now() -> None:
             if at_once or self._rest() <= 0:
