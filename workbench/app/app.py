@@ -249,7 +249,7 @@ class WorkbenchApp(NavigatingApp):
         if self.session_path is not None:
             self.resume_session(self.session_path)
 
-    # -- browsers and read-only mode
+    # -- downloads in a browser, and read-only mode
 
     @property
     def in_browser(self) -> bool:

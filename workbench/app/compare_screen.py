@@ -59,7 +59,7 @@ class SideBySide(ModeScreen):
         self.detail: Mapping[str, panes.Pane] = {}
         self.only_differences = False
         self._why = f"Loading {self.kind.what}…"  # shown if there is no comparison
-        self._at = 0  # index of the pair of groups of two runs
+        self._at = 0  # index of the current pair of groups if two runs are compared
         self._first = True  # nothing was shown yet; changes of a large run may arrive before it is loaded
 
     # -- content
@@ -210,7 +210,7 @@ class SideBySide(ModeScreen):
     def action_swap(self) -> None:
         if self.workbench.reader is not None:  # without a reader it cannot be reloaded
             self.pair = self.pair.swapped
-            self.comparison = None  # the loaded comparison has the old order
+            self.comparison = None  # the loaded comparison still has the old order
             self.comparing.refresh()
 
     @work

@@ -223,7 +223,7 @@ class DifferenceList(HeadedList):
             self.scroll_to(y=0, animate=False, immediate=True)
         self.uncover_cursor()
         if isinstance(self.pane, panes.PaneTable) and self.pane.says is not None:
-            self.post_message(self.RowHighlighted(self, self.cursor))  # rewrap the text below
+            self.post_message(self.RowHighlighted(self, self.cursor))  # rewrap the text below the list
 
     def _arrange(self, place: int) -> None:
         self._rows = []

@@ -50,7 +50,7 @@ _NOTE = (
 
 
 def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]]]]:
-    """Return the keys of a screen by section: (heading, [(keys, description, binding id)])."""
+    """Return the keys of a screen by section, as (heading, [(keys, description, binding id)])."""
     groups: dict[str, dict[str, tuple[list[str], str]]] = {}
     for node, bound in screen._modal_binding_chain:
         for _, binding in bound:

@@ -44,7 +44,7 @@ class NavigatingApp(SessionApp):
 
         return Marks()
 
-    # -- to a location
+    # -- navigating to a location
 
     async def show(self, location: Location) -> None:
         """Show a location of the open session, or the session's default view if the location has no mode."""
@@ -115,7 +115,7 @@ class NavigatingApp(SessionApp):
             await self.show(Location(None, "regeneration", found.run))
 
     def open_session(self, path: Path, *, show: bool = False, then: Callable[[], Any] | None = None) -> None:
-        """Open a session file, show its default view (``show``) or call ``then``."""
+        """Open a session file, then call ``then`` or, without it, show the default view if ``show`` is true."""
         then = then or (self._show_default_view if show else None)
         if path != self.session_path:
             self.results = None  # its rows belong to the previous session
@@ -186,7 +186,7 @@ class NavigatingApp(SessionApp):
         else:
             await arrive()
 
-    # -- through a list
+    # -- stepping through a list
 
     def follow(self, results: ResultList, at: int) -> None:
         """Go to a row of a list; this is deferred because the location replaces the list's own screen."""

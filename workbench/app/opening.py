@@ -44,7 +44,7 @@ class OpeningApp(RemovalSafe, ThemedApp):
     def after_first_paint(self, what: Callable[[], Any]) -> None:
         """Call ``what`` after the first paint or, if that has happened already, after the next layout.
 
-        Textual's ``call_after_refresh`` runs before the first frame is written.
+        Callbacks of Textual's ``call_after_refresh`` run before the first frame is written.
         """
         if self._first_painted:
             self.call_after_refresh(what)
@@ -88,7 +88,7 @@ class OpeningApp(RemovalSafe, ThemedApp):
 
     @property
     def _takes_keys(self) -> bool:
-        # The stack is empty once the app ends.
+        # The stack is empty once the app is exiting.
         return bool(self.screen_stack) and getattr(self.screen, "takes_keys", True)
 
 

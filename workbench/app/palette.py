@@ -165,7 +165,7 @@ def load_locations(reader: SessionReader | None) -> list[NamedLocation]:
         try:
             found.extend(part)
         except (WorkbenchError, OSError, ValueError, TypeError):
-            continue  # its own screen shows the error
+            continue  # the screen of the session shows the error
     return found
 
 

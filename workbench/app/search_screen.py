@@ -175,7 +175,7 @@ _TIP = "\n".join(
 
 @dataclass(slots=True)
 class SearchState:
-    """The query, whether it covers all sessions, and the selected hit."""
+    """The query, whether it covers all sessions, and the index of the selected hit."""
 
     text: str = ""
     everywhere: bool = False

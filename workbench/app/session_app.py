@@ -172,7 +172,7 @@ class SessionApp(OpeningApp):
             try:
                 return gather(reader)
             except WorkbenchError:
-                return None  # the feed reports errors of the file
+                return None  # the feed reports errors in the file
 
         return work
 

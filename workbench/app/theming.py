@@ -48,7 +48,7 @@ def _luminance(color: Color) -> float:
 
 
 def derived(theme: Theme) -> dict[str, str]:
-    """Return the variables for muted text, the cursor, focused inputs and their selection, as ``#rrggbb``."""
+    """Return the colours of muted text, the cursor, focused inputs and selected input text, as ``#rrggbb``."""
     dark = theme.dark
     background = Color.parse(theme.background or ("#121212" if dark else "#e0e0e0"))
     foreground = Color.parse(theme.foreground or ("#e0e0e0" if dark else "#202020"))
@@ -155,7 +155,7 @@ def folders() -> tuple[Path, ...]:
 
 
 def plugin_theme(plugin: Plugin) -> Path:
-    """Return the theme file of an installed package without importing it; raises BadTheme if it has none."""
+    """Return the theme file of an installed package without importing the package; raises BadTheme if there is none."""
     for point in metadata.entry_points(group=GROUPS["theme"]):
         if point.dist is not None and (point.name, point.value) == (plugin.name, plugin.path):
             folder = Path(str(point.dist.locate_file(point.value.replace(".", "/"))))
@@ -255,7 +255,7 @@ def _colors(values: Mapping[str, Any], key: str, known: tuple[str, ...], path: P
 
 
 def load_theme(file: ThemeFile) -> Theme:
-    """Return the theme in a file, cached until the file changes; raises BadTheme."""
+    """Return the theme in a file, cached until the file changes; raises BadTheme if it is invalid."""
     cached = paths.cache_dir() / "themes" / f"{file.path.stem}.json"
     content: dict[str, Any] = {"version": _CACHED, "file": str(file.path), "stamp": list(file.stamp)}
     # Ignore a missing or invalid cache.

@@ -1,4 +1,4 @@
-"""Actions that several modes share: runs, copying, editors, stars, tags and remarks."""
+"""Actions that several modes share: managing runs, copying and editing texts, and adding stars, tags and remarks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SAFE_COPY_CHARS = 500_000
 
 
 def run_in_front(command: list[str]) -> int:
-    """Run a program in the foreground, wait for it and return its exit code; raises OSError if it cannot start."""
+    """Run a program in the foreground and return its exit code; raises OSError if it cannot be started."""
     # ctrl+c reaches every process of the terminal. In a pager it ends a search, so it must not end the app that waits
     # for the pager. Unlike SIG_IGN, a handler is not inherited, so the pager still receives the signal.
     before = signal.signal(signal.SIGINT, lambda *_: None)
@@ -55,7 +55,7 @@ class _CannotSuspend(Exception):
 
 
 def _outside(host: WorkbenchApp, program: str, text: str, name: str) -> tuple[int, str] | None:
-    """Open a text in a program; returns its exit code and the edited text, or None if the program cannot start."""
+    """Open a text in a program; returns the exit code and the edited text, or None if it cannot be started."""
     from textual.app import SuspendNotSupported
 
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
@@ -96,7 +96,7 @@ async def edited_text(host: WorkbenchApp, title: str, text: str, suffix: str = "
     if code:
         host.notify(f"{program} exited with code {code}; nothing was changed.", severity="warning")
         return None
-    # Editors add a final line break to a file that had none.
+    # Editors add a final line break to a file that does not have one.
     return after.removesuffix("\n") if after.endswith("\n") and not text.endswith("\n") else after
 
 
@@ -157,7 +157,7 @@ class RunActions:
         self._jobs.ask(in_thread, finished)
 
     def after_confirmation(self, order: Callable[[Path], WorkOrder], then: Callable[[], None]) -> None:
-        """Call ``then``, after a confirmation if the order's estimate exceeds the limits in the settings."""
+        """Call ``then``; if the order's estimate exceeds the limits in the settings, the user must confirm it first."""
         session = self._host.session_path
 
         def estimate() -> WorkEstimate | None:

@@ -17,7 +17,7 @@ _MORE = 4  # cells reserved at the right for the number of hidden columns
 
 
 class Grid(ColumnLayout[Row]):
-    """The columns of a :class:`CellTable`: row names, value columns of equal width, and hidden columns that only sort.
+    """The columns of a :class:`CellTable`: row names, value columns of equal width, and hidden columns to sort by.
 
     As many value columns are shown as fit. ``current`` is the index of the column under the cursor, ``first`` that
     of the first visible column. A value column is between ``least`` and ``usual`` cells wide; if all columns fit at
@@ -138,7 +138,7 @@ class CellTable(VirtualTable[Row], Generic[Row]):
         return [*parts, (f" +{left_out}" if left_out else "", "dim")]
 
     def line_parts(self, width: int, title: Part, text: Callable[[int, int], Part]) -> list[Part]:
-        """Lay out a line above or below the table in its columns; ``text(column, width)`` returns one cell."""
+        """Lay out a line above or below the table in the table's columns; ``text(column, width)`` returns a cell."""
         (_, names, _), *layout = self.columns.layout(width - self.LEAD)
         parts: list[Part] = [(fit(title[0], names + self.LEAD), title[1])]
         for at, (_, size, gap) in enumerate(layout, self.columns.first):
@@ -165,7 +165,7 @@ class CellTable(VirtualTable[Row], Generic[Row]):
 
 
 class PinnedLines(VirtualView, can_focus=False):
-    """Lines above or below a cell table, laid out in its columns; they stay visible while the table scrolls."""
+    """Lines above or below a cell table, aligned with its columns; they stay visible while the table scrolls."""
 
     ALLOW_SELECT: ClassVar[bool] = False
     BINDINGS: ClassVar[list[BindingType]] = []

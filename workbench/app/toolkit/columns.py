@@ -22,7 +22,7 @@ _NARROWEST_TEXT = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableColumn(Generic[Row]):
-    """A column of a table; ``title`` also names the sort order.
+    """A column of a table; ``title`` is also the name of its sort order.
 
     Attributes:
       width: Number of cells that the column needs.

@@ -45,7 +45,7 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """Characters ``start`` to ``end`` of a line: a screen row, a search hit or a highlight."""
+    """Characters ``start`` to ``end`` of a line, such as a screen row, a search hit or a highlight."""
 
     line: int
     start: int

@@ -1,4 +1,4 @@
-"""A text editor within the app, for when $EDITOR is not set or the terminal cannot be suspended."""
+"""A text editor within the app, used if $EDITOR is not set or the terminal cannot be suspended."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ LONGEST_WRAPPED = 100_000  # longer texts (in characters) do not wrap: Textual r
 
 
 class _Wrapped(WrappedDocument):
-    """Textual's wrapped document without repeated work.
+    """A version of Textual's wrapped document that avoids repeated work.
 
-    Textual rewraps all lines on each layout and sums heights row by row.
+    Textual rewraps all lines on each layout, and adds up heights row by row.
     """
 
     _wrapped_for: tuple[int, int | None, int] | None = None
@@ -68,7 +68,7 @@ class TextArea(widgets.TextArea):
 
 
 class EditScreen(Dialog[str | None]):
-    """Dismisses with the edited text, or None if cancelled."""
+    """The editor's screen, which dismisses with the edited text, or None if cancelled."""
 
     AUTO_FOCUS = "TextArea"
     BINDINGS = bindings("edit")

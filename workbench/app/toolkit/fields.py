@@ -213,7 +213,7 @@ class MultiPick(Widget, can_focus=True):
         return Content(named(self.value, max(1, self.size.width)))
 
 
-_LONGEST = 40  # characters of a name
+_LONGEST = 40  # maximum number of characters in a name
 
 
 def named(names: Sequence[str], width: int) -> str:
@@ -288,7 +288,7 @@ class PickRows(RowList):
 
 
 class PickList(Dialog[tuple[str, ...] | None]):
-    """Dismisses with the marked names, or None if cancelled; an input below the list adds other names."""
+    """A dialog that dismisses with the marked names, or None if cancelled; an input adds names not in the list."""
 
     AUTO_FOCUS = "PickRows"
     BINDINGS = bindings("pick")

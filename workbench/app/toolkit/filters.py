@@ -24,7 +24,7 @@ ANY = ""
 
 @dataclass(frozen=True, slots=True)
 class FilterOption(Generic[LineT]):
-    """A value of a facet: ``title`` in the dialog, ``caption`` above the table, ``rule`` decides which rows match."""
+    """A value of a facet: ``title`` in the dialog, ``caption`` above the table; ``rule`` decides which rows match."""
 
     key: str
     title: str
@@ -34,7 +34,7 @@ class FilterOption(Generic[LineT]):
 
 @dataclass(frozen=True, slots=True)
 class FilterFacet(Generic[LineT]):
-    """A property to filter by, with its options."""
+    """A property of rows to filter by, with its options."""
 
     key: str
     title: str

@@ -134,7 +134,7 @@ _COLOURS = {
 }
 _STATE = re.compile(f"(?:^| · )([{''.join(_COLOURS)}]) ")
 _APP = "Workbench"
-_NARROW, _WIDE = 70, 110  # cells of the line
+_NARROW, _WIDE = 70, 110  # widths of the line in cells
 _LEAST = 12  # minimum width in cells of a session name; below this it is hidden
 
 

@@ -48,7 +48,7 @@ class ModeScreen(BaseScreen[None]):
     mode_name: ClassVar[str] = ""
     first_pane: str = ""  # id of the initial pane, by default the first one
     searches: ClassVar[bool] = False
-    """Whether ``/`` searches all texts of the run, so that lists are not narrowed."""
+    """Whether ``/`` searches all texts of the run instead of narrowing a list."""
     own_resume: ClassVar[bool] = False
     """Whether the resume key acts on the selected row instead of the open session."""
     _own_status = False

@@ -65,7 +65,7 @@ class OrderForm(Form[PlanT], Generic[PlanT]):
         self._measured: dict[Path | None, MeasuredRates] = {}
         self._is_starting = False
 
-    # -- hooks for subclasses; all but `show` run in threads
+    # -- hooks for subclasses, called in threads except for `show`
 
     def order(self, plan: PlanT, values: Values) -> WorkOrder:
         raise NotImplementedError

@@ -27,7 +27,7 @@ Loaded = TypeVar("Loaded")
 
 
 class Pane(Vertical, SafeWidget):
-    """A frame with a title; ``short`` is its name in the tab line of small terminals."""
+    """A frame with a title; ``short`` is the name shown in the tab line on small terminals."""
 
     short = ""
 
@@ -53,7 +53,7 @@ class PaneTabs(Widget):
 
     @dataclass
     class PaneActivated(Message):
-        """The name of a pane was clicked."""
+        """The user clicked the name of a pane."""
 
         index: int
 
@@ -104,7 +104,7 @@ class TourPanel(Widget):
     """
 
     class Clicked(Message):
-        """The panel was clicked."""
+        """The user clicked the panel."""
 
     heading: reactive[str] = reactive("", layout=True)
     text: reactive[str] = reactive("", layout=True)
@@ -138,7 +138,7 @@ class TabLine(Widget):
 
     @dataclass
     class TabActivated(Message):
-        """A tab was clicked."""
+        """The user clicked a tab."""
 
         name: str
 

@@ -19,7 +19,7 @@ from workbench.app.toolkit.virtual_view import Part, VirtualView, fit
 
 _BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))  # by column, from bottom to top
 ACROSS, UP = 2, 4
-"""Dots per cell, horizontally and vertically."""
+"""Number of dots per cell, horizontally and vertically."""
 Cell = tuple[int, int]  # column from the left, row from the top
 
 
@@ -146,7 +146,7 @@ class Axis:
 
 
 def axis(values: Sequence[float], most: int = 6) -> Axis:
-    """Return an axis over values with at most ``most`` + 1 ticks, spaced 1, 2 or 5 times a power of ten."""
+    """Return an axis that covers values with at most ``most`` + 1 ticks, spaced 1, 2 or 5 times a power of ten."""
     known = [value for value in values if math.isfinite(value)]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     if high - low < 1e-9 * max(1.0, abs(high)):
@@ -263,7 +263,7 @@ class PlotLine:
 
 
 class CurvePlot(Widget):
-    """Curves over one axis, with a legend below."""
+    """Curves on a common axis, with a legend below."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "CurvePlot { height: 1fr; width: 1fr; background: $background; }"

@@ -40,11 +40,11 @@ class RowList(VirtualView):
         index: int
 
     class RowSelected(RowHighlighted):
-        """Enter was pressed on a row, or the highlighted row was clicked."""
+        """The user pressed enter on a row, or clicked the highlighted row."""
 
     @dataclass
     class Narrowed(Message):
-        """The list was narrowed or widened."""
+        """The text that narrows the list was changed or removed."""
 
         row_list: RowList
 
@@ -181,7 +181,7 @@ class RowList(VirtualView):
     def on_blur(self) -> None:
         self.refresh()
 
-    # -- moving
+    # -- moving the cursor
 
     def _near(self, index: int, step: int) -> int:
         count = self.row_count()

@@ -134,7 +134,7 @@ class RunScreen(ModeScreen):
         self._place: Anchor | None = None  # the requested anchor until it is reached
         self._remark = ""
         self.reading = True  # the run is loading
-        # Pending actions by name, with their session.
+        # Pending actions by name, each with the session it applies to.
         self._once_read: dict[str, tuple[Path | None, Callable[[], object]]] = {}
 
     def compose(self) -> ComposeResult:
@@ -167,7 +167,7 @@ class RunScreen(ModeScreen):
     def remark_on(self, hit: Any) -> str:
         return ""
 
-    # -- what is shown
+    # -- content
 
     @property
     def reader(self) -> SessionReader | None:
@@ -247,7 +247,7 @@ class RunScreen(ModeScreen):
             self.notify(_OTHER, severity="warning")
 
     def set_remark(self, text: str) -> None:
-        """Set the line above the keys, such as the number of the current hit; "" hides it."""
+        """Set the text of the line above the keys, such as the number of the current hit; "" hides the line."""
         self._remark = text
         self.show_remark()
 

@@ -34,7 +34,7 @@ class Grouping(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class TableGroup(Generic[Row]):
-    """A group of rows, in order."""
+    """A group of rows, in display order."""
 
     name: str
     rows: tuple[Row, ...]
@@ -64,12 +64,12 @@ class VirtualTable(HeadedList, Generic[Row]):
     ALLOW_SELECT = False
     RESTORED: ClassVar[tuple[str, ...]] = ("rows", "arrangement")
     """Attributes that :meth:`restore` restores when the list is opened again."""
-    LEAD = 2  # cells before the first column, for a mark or a fold arrow
+    LEAD = 2  # number of cells before the first column, for a mark or a fold arrow
     BINDINGS = bindings("table")
 
     @dataclass
     class Arranged(Message):
-        """Rows were sorted, grouped or folded."""
+        """The rows were sorted, grouped or folded."""
 
         table: VirtualTable[Any]
 

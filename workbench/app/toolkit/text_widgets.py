@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Static(widgets.Static):
-    """A literal text, or styled content."""
+    """A widget that shows literal text or styled content."""
 
     def __init__(self, content: VisualType = "", *, id: str | None = None, classes: str | None = None) -> None:
         self._now = _shown(content)

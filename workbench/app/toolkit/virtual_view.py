@@ -162,7 +162,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
     def _thumb(self) -> tuple[int, int]:
         """Return the rows of the scroll bar's thumb as (first, end), or (0, 0) if all rows are visible.
 
-        Textual's own scroll bar takes longer to paint than the text beside it.
+        This view paints its own scroll bar, because Textual's takes longer to paint than the text beside it.
         """
         rows, height = self.virtual_size.height, self.page_height()
         if rows <= height:
@@ -186,7 +186,7 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
             share = event.y / max(1, height - 1)
             self.scroll_to(y=round(share * (self.virtual_size.height - height)), animate=False, immediate=True)
 
-    # -- moving, shared by all panes
+    # -- scrolling, shared by all panes
 
     def page_height(self) -> int:
         return max(1, self.scrollable_content_region.height)
