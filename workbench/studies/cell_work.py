@@ -429,7 +429,7 @@ def run_states(reader: SessionReader, runs: Iterable[str | None]) -> dict[str, t
 
 
 def state_of(reader: SessionReader, run: RunRow) -> str:
-    """Return the state of a run for cells: ``queued`` until an engine starts it, and ``done`` even if a judge failed."""
+    """Return the state of a run for cells: ``queued`` until an engine starts it, ``done`` even if a judge failed."""
     if run.state == "done" or (run.state == "queued" and run.started_at is None):
         return run.state
     return reader.run_state(run)

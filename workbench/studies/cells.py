@@ -22,7 +22,7 @@ UNSCORED = "unscored"
 SHARES = ("works", "claims")
 """Measures of agents that are shares of judged blocks or claims."""
 DOUBTFUL, REPAIRED, CUT = "doubtful", "repaired", "cut"
-"""Marks of candidates that are counted next to pass@k and that rankings can exclude; agents' answers can also be cut."""
+"""Marks of candidates that are counted next to pass@k and that rankings can exclude; agents' answers can be cut too."""
 CREDITED, FORMATTED = "credited for missing facts", "with points from the format"
 """Kinds of trials that are counted next to the score.
 
@@ -35,7 +35,7 @@ Scale = tuple[str, str]
 
 
 class Missing(NamedTuple):
-    """Items that no figure includes: their state (``unscored``, ``failed``, ``queued`` …), the reason, and the number."""
+    """Items that no figure includes: their state (``unscored``, ``failed``, ``queued`` …), the reason, and a count."""
 
     kind: str
     why: str

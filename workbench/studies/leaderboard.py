@@ -19,7 +19,7 @@ GOOD = 60.0
 
 @dataclass(frozen=True, slots=True)
 class JudgeMean(InJson):
-    """A judge's mean for an agent, over all trials that it scored and over those that every judge of the study scored."""
+    """A judge's mean for an agent, over all trials that it scored and over those that all the study's judges scored."""
 
     mean: Mean
     common: Mean

@@ -269,7 +269,10 @@ def _without_figures(columns: Iterable[ColumnSummary], study: Study, *, own: boo
 def _main(
     works: Mapping[tuple[str, str], CellWork], rows: Sequence[str], columns: Sequence[StudyColumn]
 ) -> list[StudyColumn]:
-    """Return the columns to compare: those made under the conditions of the first with results, and those without results."""
+    """Return the columns to compare.
+
+    They are the first column with results, those made under the same conditions, and those without results.
+    """
     having = [one for one in columns if any(has_work(works[row, one.name]) for row in rows)]
     without = [one for one in columns if one not in having]
     return [*(classes(works, rows, having)[0] if having else ()), *without]

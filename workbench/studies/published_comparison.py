@@ -73,7 +73,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class PublishedComparison(InJson):
-    """Published figures over all 28 repositories and over the ``shared`` ones, and the study's own over all its rows."""
+    """Published figures over all 28 repositories and over the ``shared`` ones, and the study's own over its rows."""
 
     JSON = "families shared published published_here:published_on_shared own"
 

@@ -124,7 +124,7 @@ class StudyReader:
 
 
 def declared(reader: SessionReader, name: str) -> Study:
-    """Return the declaration of a study. Raises BadStudy if the session lacks the study or its declaration is damaged."""
+    """Return the declaration of a study. Raises BadStudy if it is damaged or the session has no such study."""
     row = reader.study(name)
     if row is None:
         known = ", ".join(one.name for one in reader.studies())

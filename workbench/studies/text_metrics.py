@@ -37,7 +37,7 @@ from workbench.studies.declaration import InJson, StudyColumn
 from workbench.studies.outcome import FunctionFacts, StudyOutcome, runs_by_session, session_of
 
 MOST_TASKS = 2_000
-"""Maximum number of tasks to examine over all doc systems. Beyond it, the same subset of functions is used for all of them."""
+"""Maximum number of tasks to examine over all doc systems; beyond it, all systems use the same subset of functions."""
 LEXICAL = ("bleu", "rouge-1", "rouge-lsum")
 """Metrics that compare the words of two texts."""
 _KEPT_SCORES = 50_000

@@ -14,7 +14,7 @@ from workbench.studies.outcome import ColumnSummary, StudyOutcome
 
 
 def figure(value: float | None, by: str | int) -> str:
-    """Format a number with a given number of decimals, or with those of a measure: one for points of 100, two for shares."""
+    """Format a number with ``by`` decimals, or with those of the measure ``by``: one for points, two for shares."""
     digits = by if isinstance(by, int) else 1 if in_points(by) else 2
     return fixed(value, digits)
 
@@ -50,7 +50,7 @@ def cell_words(cell: StudyCell, measure: str) -> str:
 
 
 def trial_mean_words(mean: Mean, measure: str) -> str:
-    """Return a mean of trials and its basis: ``50.0 of 1 scored trial, 1 unscored``, ``100.0 (1 of 1 block, 40 not run)``."""
+    """Return a mean of trials with its basis: ``50.0 of 1 scored trial, 1 unscored``, ``100.0 (1 of 1 block)``."""
     text = mean_words(mean, measure)
     if mean.own is not None:
         text = f"{mean.own[0]:.1f} of {mean.own[1]:.1f} own points; in all {text}"
