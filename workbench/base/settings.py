@@ -1,6 +1,6 @@
 """The settings; the environment overrides the file, which overrides the defaults.
 
-This uses plain dataclasses and ``tomllib`` on purpose: importing a validation library would add a third to the app's
+This deliberately uses plain dataclasses and ``tomllib``: importing a validation library would add a third to the app's
 time to first paint.
 """
 
@@ -20,7 +20,7 @@ from workbench.base.files import Unreadable, read_text
 from workbench.base.text import one_line
 
 ENVIRONMENT_PREFIX = "WORKBENCH_"
-_LARGEST = 1_000_000  # bytes of a settings file
+_LARGEST = 1_000_000  # maximum size of a settings file in bytes
 _YEAR = 366 * 24 * 3600.0
 # Bounds of numbers; 0 is allowed where it means "no limit".
 _WHOLE = {
@@ -46,7 +46,7 @@ _ONE_OF = {"notify": ("bell", "desktop", "off")}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every setting with its default."""
+    """All settings with their defaults."""
 
     theme: str = "workbench-dark"  # Name of a theme in `themes/` or the user's themes folder
     agent: str = "white"  # Name of the agent, `a2a:URL` or `package.module:Class`
@@ -124,7 +124,7 @@ def _shown(value: object) -> str:
 
 
 def load(environment: Mapping[str, str] | None = None, file: Path | None = None) -> Settings:
-    """Load the settings; a missing file is an empty one. Raises UsageError: a name is unknown or a value is not valid."""
+    """Load the settings; a missing file counts as empty. Raises UsageError for an unknown name or an invalid value."""
     environment = os.environ if environment is None else environment
     file = paths.config_file() if file is None else file
     kinds = typing.get_type_hints(Settings)

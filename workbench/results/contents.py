@@ -58,7 +58,7 @@ class TaskGroupLine:
 
     @property
     def cells(self) -> str:
-        """Return a glyph per sample: that of its verdict, followed by ′ if it is being retested or ≟ if it is doubtful."""
+        """Return a glyph per sample: that of its verdict, with ′ if it is being retested or ≟ if it is doubtful."""
         return "".join(map(cell, self.candidates))
 
 

@@ -37,7 +37,7 @@ def total_spend(reader: SessionReader, runs: Iterable[RunRow]) -> float | None:
 
 
 class CallSum(NamedTuple):
-    """The total of a group of similar calls; ``cost_usd`` covers those with a known price, or is None if there are none."""
+    """The total of a group of similar calls; ``cost_usd`` covers those with a known price, or is None without any."""
 
     purpose: str
     model: str

@@ -12,7 +12,7 @@ SIGN = "↳"
 
 
 def below_parents(ids: Sequence[str], parents: Sequence[str]) -> list[int]:
-    """Return the order of trials with each fork below its parent; a fork without a parent in the list keeps its place."""
+    """Return the order of trials with each fork below its parent; a fork without a listed parent keeps its place."""
     known = set(ids)
     children: dict[str, list[int]] = {}
     for place, parent in enumerate(parents):

@@ -125,7 +125,7 @@ def load_excluded(reader: SessionReader, run_id: str) -> Excluded:
 
 
 def load_view(reader: SessionReader, run_id: str, group: Group | None = None, evaluator: str = "") -> RunView | None:
-    """Read the state of a run, showing its newest group of ``evaluator``, or else its newest group."""
+    """Read the state of a run; by default ``evaluator``'s newest group is shown, or else the newest of all."""
     from workbench.regeneration.outcome import totals
     from workbench.session.sample_counts import sample_counts
 

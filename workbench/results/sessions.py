@@ -115,7 +115,7 @@ class WhatMatters:
 
 
 def what_matters(reader: SessionReader) -> WhatMatters | None:
-    """Return the newest run in the session's state, with its failed trial if it failed, or None if there are no runs."""
+    """Return the newest run in the session's state, with its failed trial if it failed, or None without runs."""
     trials: dict[str, list[TrialRow]] = {}
     for trial in reader.trials():
         trials.setdefault(trial.run_id, []).append(trial)

@@ -102,7 +102,7 @@ class TaskLine:
 
     @property
     def documented_as(self) -> DocstringQuality | None:
-        """The quality of its docstring based on the shown samples, or None without a docstring or samples."""
+        """The quality of its docstring based on the shown samples, or None without counted samples."""
         if not self.excluded and not self.counted:
             return None
         return kind_of(self.passed, self.counted, excluded=self.excluded)

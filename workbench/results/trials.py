@@ -207,7 +207,10 @@ def trials_on(reader: SessionReader, cases: Iterable[str]) -> list[TrialRow]:
 
 
 def latest_trial(reader: SessionReader) -> str | None:
-    """Return the trial to show when a session is opened: a running one, or else the last with steps, or else the last."""
+    """Return the trial to show when a session is opened.
+
+    It is a running one, or else the last with steps, or else the last.
+    """
     found = reader.query(
         "SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id WHERE archived_at IS NULL "
         "ORDER BY trials.state = 'running' DESC, trials.started_at IS NOT NULL DESC, runs.created_at DESC, "

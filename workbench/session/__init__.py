@@ -1,4 +1,4 @@
-"""The session file: one SQLite database with all that a run did. Cheap to import, for the app's first paint."""
+"""The session file: one SQLite database with everything a run did. Cheap to import, for the app's first paint."""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
-"""Statistics of means over tasks that are alike within files and repositories: intervals, differences, rankings.
+"""Statistics of means over tasks that are similar within files and repositories: intervals, differences, rankings.
 
-Plain Python, as cheap to import as the standard library, but for ``resampling`` and ``correlations``: these import
-numpy when they compute, for engine, report and command processes.
+Plain Python that is as cheap to import as the standard library, except for ``resampling`` and ``correlations``. These
+import numpy to compute, and are meant for engine, report and command processes.
 """
 
 import lazy_loader
