@@ -42,7 +42,7 @@ class Loaded:
 
 
 def is_dotted(text: str, reserved: Collection[str] = ()) -> bool:
-    """Return whether ``text`` is a dotted path whose module is not one of ``reserved``."""
+    """Return whether ``text`` is a dotted path to a class outside the modules in ``reserved``."""
     return _DOTTED.fullmatch(text) is not None and text.partition(":")[0] not in reserved
 
 
@@ -275,7 +275,10 @@ def names(kind: str, *, own: bool = False) -> tuple[str, ...]:
 
 
 def named_class(kind: str, text: str, protocol: type[Any], folders: Sequence[str] = ()) -> Any:
-    """Return an instance of the class for a name or dotted path. Raises UsageError without one, or as ``load`` does."""
+    """Return an instance of the class for a name or dotted path.
+
+    Raises UsageError if there is no such class, or if :func:`load` or :func:`make` fails.
+    """
     plugin = plugin_named(kind, text)
     if plugin is None:
         known = ", ".join([*names(kind, own=True), *names(kind)])

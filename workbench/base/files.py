@@ -1,6 +1,7 @@
-"""Read files named by the user, and build files that appear complete or not at all.
+"""Read files chosen by the user, and build files that appear complete or not at all.
 
-Only regular files of limited size are read: opening a pipe could block forever, and reading a device may never end.
+Only regular files of limited size are read, because opening a pipe could block forever, and reading a device may never
+end.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def expanded(text: str | Path) -> Path:
 
 
 def shown(path: str | Path) -> str:
-    """Return a path made safe for one line of a message."""
+    """Return a path that is safe to display on one line of a message."""
     return one_line(str(path).encode("utf-8", "backslashreplace").decode("utf-8"), 200)
 
 

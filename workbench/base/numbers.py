@@ -16,7 +16,10 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,18}\.?[0-9]{0,30}|\.[0-9]{1,30})(?:[eE][
 
 
 def whole(value: object, least: int = 0, most: int = MOST_ITEMS) -> int:
-    """Return an integer within bounds, from text or a number. Raises a ValueError on what is accepted."""
+    """Return an integer within bounds, from text or a number.
+
+    Raises ValueError with a message that says what is accepted.
+    """
     number = value
     if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
         number = int(value)
@@ -28,7 +31,10 @@ def whole(value: object, least: int = 0, most: int = MOST_ITEMS) -> int:
 
 
 def amount(value: object, least: float = 0.0, most: float = MOST_DOLLARS, *, above: bool = False) -> float:
-    """Return a number within bounds (``above``: greater than ``least``). Raises a ValueError on what is accepted."""
+    """Return a number within bounds (with ``above``, it must exceed ``least``).
+
+    Raises ValueError with a message that says what is accepted.
+    """
     number = value
     if isinstance(value, str) and _DECIMAL.fullmatch(value.strip()):
         number = float(value)

@@ -65,7 +65,7 @@ def config_file() -> Path:
 def bundled(name: str) -> Path:
     """Return the bundled folder ``name`` (``test_cases``, ``themes`` or ``sessions``).
 
-    In a checkout it is next to the package; in a wheel it is inside the package.
+    It is next to the package in a checkout, and inside the package in a wheel.
     """
     package = Path(__file__).resolve().parents[1]
     inside = package / "_bundled" / name

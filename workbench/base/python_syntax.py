@@ -36,8 +36,8 @@ def arguments_of(header: ast.arguments) -> list[ast.arg]:
 
 
 def retried(reader: Callable[[Source], Result], source: Source) -> Result:
-    # CPython before 3.13 keeps the depth of an AST build per interpreter and raises SystemError when two threads build at once.
-    # A lock does not help: imports and templates compile as well.
+    # Before 3.13, CPython stores the depth of an AST build per interpreter and raises SystemError if two threads build
+    # one at the same time. A lock does not help, because imports and templates compile code as well.
     tries = 0
     while True:
         try:

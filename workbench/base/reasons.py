@@ -18,7 +18,7 @@ _EXCEPTION = re.compile(
 _INVALID = re.compile(r"^(?:[a-z_][\w.]*\.)(?P<message>[A-Z]\w+: .+)$")
 _COMPLAINT = re.compile(r"^(?:ERROR|error|fatal|cause|× ?|╰─▶|Caused by)(?::|\s)\s*(?P<message>.+)$")
 
-#: Messages that only announce or follow the informative one.
+#: Messages that only introduce or follow the informative one.
 _EMPTY = re.compile(
     r"resolutionimpossible|for help visit|subprocess-exited-with-error|did not run successfully|see above for output|"
     r"likely not a problem with pip|returned non-zero exit status|^exit code|no solution found when|^failed to (?:build|parse)\b.*:$",

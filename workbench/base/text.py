@@ -16,7 +16,7 @@ _ESCAPES = re.compile(
 )
 UNSEEN = (
     r"\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c"  # bidirectional overrides, isolates and marks: can hide code
-    r"\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # invisible, at least in places
+    r"\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # invisible in most places
 )
 """Invisible characters that can make different texts look equal, for a regular expression's character class.
 
@@ -30,7 +30,10 @@ _UNSAFE_IN_JSON = re.compile(rf"[\x7f-\x9f\u2028\u2029{UNSEEN}]")
 
 
 def clean(text: str) -> str:
-    r"""Return ``text`` without terminal control sequences and :data:`UNSEEN` characters; tabs and newlines are kept, ``\r\n`` becomes ``\n``."""
+    r"""Return ``text`` without terminal control sequences and :data:`UNSEEN` characters.
+
+    Tabs and newlines are preserved, and ``\r\n`` becomes ``\n``.
+    """
     text = text.replace("\r\n", "\n")
     return _CONTROLS.sub("", _ESCAPES.sub("", text))
 
@@ -81,12 +84,12 @@ _YEAR_10000 = 253_402_300_800
 
 
 def plural(count: int, noun: str) -> str:
-    """Return ``1 case`` or ``1,200 cases``."""
+    """Return a count with its noun: ``1 case``, ``1,200 cases``."""
     return f"{count:,} {many(noun, count)}"
 
 
 def many(noun: str, count: int = 2) -> str:
-    """Return ``case``, ``cases``, ``repositories``."""
+    """Return a noun in the number that a count requires: ``case``, ``cases``, ``repositories``."""
     return noun if count == 1 else f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
 
 

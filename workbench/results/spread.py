@@ -52,7 +52,7 @@ def own_points(points: float | None, out_of: float, given: float | None) -> tupl
 
 
 def comparable(totals: Sequence[Total]) -> list[Total]:
-    """Return the totals over the same tiers, using the tiers with the most points: 40 of 40 is not 100 of 100."""
+    """Return the totals over the same tiers, preferring the tiers with the most points: 40 of 40 is not 100 of 100."""
     scored = [one for one in totals if one.points is not None]
     counts = Counter((one.out_of, one.tiers) for one in scored)
     basis = max(counts, key=lambda one: (one[0], counts[one], one[1]), default=None)

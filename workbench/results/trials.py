@@ -260,7 +260,7 @@ def trial_order(reader: SessionReader, trial: TrialRow, before: TrialOrder | Non
 
 
 def share_of(spread: ScoreSpread) -> float:
-    """Return the mean as a sort key: means over fewer tiers sort after all others, and missing means last."""
+    """Return the mean as a sort key: means over fewer tiers sort after all others, and missing means come last."""
     if spread.mean is None or not spread.out_of:
         return -2.0
     points, out_of = spread.own or (spread.mean, spread.out_of)

@@ -32,7 +32,7 @@ _WRITING = frozenset(
 
 
 class SessionError(WorkbenchError):
-    """A session file cannot be used."""
+    """A session file that cannot be used."""
 
 
 class SessionMissing(SessionError):
@@ -46,7 +46,7 @@ class SessionCorrupt(SessionError):
 
 
 class SessionOfOtherVersion(SessionError):
-    """The file has the schema of another version of the program."""
+    """The file has the schema of another Workbench version."""
 
 
 class SessionLocked(SessionError):
@@ -257,7 +257,10 @@ def _no_session(path: Path) -> SessionCorrupt:
 
 
 def ensure(path: Path) -> bool:
-    """Create an empty session unless it exists, and return whether this call created it; several programs may race."""
+    """Create an empty session unless it exists, and return whether this call created it.
+
+    Several programs may do so at the same time.
+    """
     if path.exists():
         return False
     try:
@@ -268,7 +271,10 @@ def ensure(path: Path) -> bool:
 
 
 def create(path: Path, name: str | None = None) -> None:
-    """Create a session file and its folder, complete or not at all. Raises SessionError if it exists or on failure."""
+    """Create a session file and its folder, complete or not at all.
+
+    Raises SessionError if the file exists or cannot be written.
+    """
     must_write("make a session")
     if path.exists():
         raise SessionExists(f"{path} exists already; choose another name or open it.")

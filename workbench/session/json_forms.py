@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 TIER_NAMES = {1: "Structural", 2: "Sections", 3: "Accuracy", 4: "Quality"}
-"""The tiers of every rubric."""
+"""Names of the tiers, which all rubrics share."""
 
 
 def picked(row: object, *names: str) -> dict[str, Any]:

@@ -101,7 +101,7 @@ REMARKED = f"CASE WHEN instr(item, '{_BETWEEN}') > 0 THEN substr(item, 1, instr(
 
 
 def part_in_words(part: str) -> str:
-    """Return ``step 3``, ``criterion purpose (aeo-bench)``, or "" for the whole item."""
+    """Return ``step 3`` or ``criterion purpose (aeo-bench)``, or "" for the whole item."""
     if part.isdecimal():
         return f"step {part}"
     found = criterion_of(part)

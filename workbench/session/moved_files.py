@@ -61,7 +61,10 @@ class Original:
         return 0, 0
 
     def has_lost_log(self, connection: sqlite3.Connection) -> bool:
-        """Return whether the log lost content that is not in the file; the connection is queried only if the log shrank."""
+        """Return whether the log lost content that is not in the file.
+
+        The connection is queried only if the log shrank.
+        """
         before, self._logged = self._logged, log.log_size(self._path)
         # If the file changed too, our own checkpoint emptied the log, or the file was overwritten. In the latter case
         # it must not be read through the connection, which would then adopt the names of the other file.

@@ -134,7 +134,7 @@ class RowReader:
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """Everything found unreadable so far: rows since the file was opened, texts since they were requested."""
+        """Everything found to be unreadable so far: rows since the file was opened, texts since they were requested."""
         with self._lock:
             return tuple(self._damage)
 

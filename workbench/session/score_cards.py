@@ -41,7 +41,10 @@ class _Spread(TypedDict):
 
 
 def card(text: str) -> tuple[dict[str, Any], int]:
-    """Return the valid parts of a scorecard and the number of dropped ones. Raises WrongForm unless it is an object."""
+    """Return the valid parts of a scorecard and the number of dropped ones.
+
+    Raises WrongForm if the text is not a JSON object.
+    """
     values: dict[str, Any] = decode(dict, text)
     lost = _keep(values, "criteria", _Criterion) + _keep(values, "spread", _Spread)
     for criterion in values["criteria"]:

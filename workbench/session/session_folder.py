@@ -27,7 +27,7 @@ _NOTE = ".deleted.json"
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A session in the trash: its path, its original path, the time of deletion (unix seconds), and its bytes."""
+    """A session in the trash: its path, its original path, time of deletion (unix seconds), and size in bytes."""
 
     path: Path
     was: Path
@@ -57,7 +57,10 @@ def move(path: Path, target: Path) -> None:
 
 
 def discard_empty(path: Path) -> bool:
-    """Delete a session if nothing was ever written to it, and return whether it was. Raises SessionError on failure."""
+    """Delete a session if nothing was ever written to it, and return whether it was deleted.
+
+    Raises SessionError if it cannot be read.
+    """
     with SessionReader(path) as reader:
         if reader.all_runs() or reader.annotations() or reader.labels():
             return False

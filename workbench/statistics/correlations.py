@@ -87,7 +87,11 @@ def correlation(pairs: Sequence[Pair], kind: str, *, level: float = LEVEL) -> Co
 
 
 def _unit(pairs: Sequence[Pair]) -> str:
-    """Return the jackknife unit: repository, file if there are too few repositories, or task if there is one file."""
+    """Return the jackknife unit.
+
+    It is the repository, or the file if there are fewer than :data:`FEWEST` repositories, or the task if there is only
+    one file.
+    """
     if len({one.repository for one in pairs}) >= FEWEST:
         return "repository"
     return "file" if len({(one.repository, one.file) for one in pairs}) > 1 else "task"

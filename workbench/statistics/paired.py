@@ -53,7 +53,7 @@ class PermutationTest:
 
     @property
     def rule(self) -> str:
-        """``paired permutation test over 28 repositories, 10,000 random ways``, or "" without a test."""
+        """The method, ``paired permutation test over 28 repositories, 10,000 random ways``, or "" without a test."""
         if self.p is None:
             return ""
         ways = f"all {self.ways:,} ways" if self.exact else f"{self.ways:,} random ways"

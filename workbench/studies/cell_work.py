@@ -416,7 +416,7 @@ def trials_of_others(reader: SessionReader, study: Study, source: str, _: object
     ]
 
 
-# -- small things
+# -- helpers
 
 
 def run_states(reader: SessionReader, runs: Iterable[str | None]) -> dict[str, tuple[str, str]]:

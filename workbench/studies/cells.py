@@ -24,9 +24,10 @@ SHARES = ("works", "claims")
 DOUBTFUL, REPAIRED, CUT = "doubtful", "repaired", "cut"
 """Marks of candidates that are counted next to pass@k and that rankings can exclude; agents' answers can be cut too."""
 CREDITED, FORMATTED = "credited for missing facts", "with points from the format"
-"""Kinds of trials that are counted next to the score.
+"""Trials that are counted next to the score.
 
-The points of tier 3 were credited by rule, or the answer's format earned more than 10 % of the points.
+In the first kind, the points of tier 3 were credited by rule; in the second, the answer's format earned more than 10 %
+of the points.
 """
 
 pass_at = lru_cache(maxsize=100_000)(pass_at_k)

@@ -195,7 +195,7 @@ def _place(pair: ItemPair) -> tuple[Any, ...]:
     return alone, gap is None, -abs(gap or 0.0), (gap or 0.0) > 0, pair.row, pair.file, pair.name
 
 
-# -- ranked
+# -- rankings
 
 
 @dataclass(frozen=True, slots=True)

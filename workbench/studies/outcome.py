@@ -123,7 +123,7 @@ class StudyOutcome:
         problems: Sequence[str] = (),
         before: StudyOutcome | None = None,
     ) -> StudyOutcome:
-        """Compute the figures of a study; those of unchanged cells are reused."""
+        """Compute the figures of a study; the figures of unchanged cells are reused."""
         scale = scale_of(study, works.values())
         same = before.cells if before is not None and (before.study, before.scale) == (study, scale) else {}
         cells: dict[tuple[str, str], StudyCell] = {}
@@ -359,7 +359,7 @@ class FunctionFacts:
 
 
 def function_facts(reader: SessionReader, outcome: StudyOutcome) -> tuple[FunctionFacts, ...]:
-    """Return the functions of a study of docs, row by row."""
+    """Return the functions in a study of docs, row by row."""
     known = _facts(reader, outcome.cells.values())
     found: dict[tuple[str, str, str], FunctionFacts] = {}
     for row in outcome.rows:

@@ -25,7 +25,7 @@ from workbench.studies.outcome import StudyOutcome
 FAMILIES = {"repoagent": "RepoAgent", "osa": "OSA", "original": "default"}
 """The paper's names for the Workbench's doc systems."""
 FEWEST_ROWS = 4
-"""Minimum number of rows for quartiles."""
+"""Minimum number of rows for quartiles to be meaningful."""
 Setting = tuple[str, int]
 """An evaluator and k."""
 Values = dict[str, dict[str, list[float]]]

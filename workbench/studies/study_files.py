@@ -54,7 +54,7 @@ def study_named(text: str) -> Study:
     return read_study_file(path)
 
 
-# -- read
+# -- reading
 
 
 def read_study_file(file: Path) -> Study:
@@ -234,7 +234,7 @@ def _settings(table: TomlTable, kind: str, file: Path) -> StudySettings:
     return StudySettings(**found)
 
 
-# -- written
+# -- writing
 
 
 def declared_of(study: Study) -> dict[str, Any]:
