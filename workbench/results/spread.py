@@ -32,7 +32,7 @@ class Total:
 
     @property
     def own(self) -> tuple[float, float] | None:
-        """The model's own points and their maximum if the format earned more than 10 %, or else None."""
+        """The model's own points and their maximum if the format earned more than 10 %, or None."""
         return own_points(self.points, self.out_of, self.given)
 
     @property
@@ -70,7 +70,7 @@ class ScoreSpread:
     judge: str
     trials: int  # all trials, scored or not
     scored: int  # trials in the mean, which all have the same scored tiers
-    partial: int  # trials that are in no figure here, because other tiers are scored
+    partial: int  # trials excluded from all figures here, because other tiers are scored
     mean: float | None  # out of ``out_of``
     sd: float | None  # sample standard deviation, None for fewer than two scores
     low: float | None
@@ -88,7 +88,7 @@ class ScoreSpread:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Remarks on the mean: the numbers of trials with points from a format or for missing facts."""
+        """Remarks on the mean: how many trials have points from a format or for missing facts."""
         some = self.held if self.own is None else 0
         counts = (
             (some, "with points from a format"),
@@ -221,7 +221,7 @@ class Agreement:
 
 
 def agreements(documents: Iterable[Sequence[Scorecard]]) -> Iterator[Agreement]:
-    """Yield the agreement of each two judges over scorecards, tier by tier, each tier followed by its criteria.
+    """Yield the agreement of each pair of judges over scorecards, tier by tier, each tier followed by its criteria.
 
     Rule-based criteria are left out, because all judges agree on them, and so are criteria with fewer than
     :data:`FEWEST` documents scored by both.

@@ -259,7 +259,7 @@ def _no_session(path: Path) -> SessionCorrupt:
 def ensure(path: Path) -> bool:
     """Create an empty session unless it exists, and return whether this call created it.
 
-    Several programs may do so at the same time.
+    Several programs may try to create it at the same time.
     """
     if path.exists():
         return False

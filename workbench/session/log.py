@@ -26,7 +26,7 @@ from pathlib import Path
 
 from workbench.session import lease
 
-#: Number of reads before differing names count: two reads are not atomic, and engines may write between them.
+#: Number of reads before differing names count, because two reads are not atomic and engines may write between them.
 _LOOKS = 6
 _MOST_LOOKS = 100
 _PAUSE_SECONDS = 0.02
@@ -81,7 +81,7 @@ def belongs(path: Path) -> bool:
             return _is_sound(path)
         if own[1] in logged:
             return True
-        # Names that keep changing mean that the session is being written; constant differences mean two different
+        # If the names keep changing, the session is being written; if they stay different, there are two different
         # files.
         same = same + 1 if (logged, own) == before else 1
         if same == _LOOKS:

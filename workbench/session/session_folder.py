@@ -57,7 +57,7 @@ def move(path: Path, target: Path) -> None:
 
 
 def discard_empty(path: Path) -> bool:
-    """Delete a session if nothing was ever written to it, and return whether it was deleted.
+    """Delete a session that has no runs, remarks or labels, and return whether it is gone.
 
     Raises SessionError if it cannot be read.
     """

@@ -252,7 +252,7 @@ def _chosen_tasks(reader: SessionReader, run: str, study: Study) -> tuple[frozen
 
 
 def snapshots_of(reader: SessionReader, pointed: Sequence[StudyCellRow]) -> dict[str, str]:
-    """Return the rows of the study's own runs by snapshot."""
+    """Return the row of each snapshot in the study's own runs."""
     found = {}
     rows = {one.run_id: one.row_name for one in pointed if one.run_id}
     for run in reader.all_runs():

@@ -78,8 +78,8 @@ class Mean:
     Attributes:
         missing: Trials without a score, or tasks with fewer than k counted samples, with reasons; the mean excludes
             them.
-        own: For ``score``, the models' own points and their maximum, if the format of every answer earned more than 10
-            %; otherwise None.
+        own: For ``score``, the models' own points and their maximum, if the format of every answer earned more than
+            10 %; otherwise None.
         judged: For ``works`` and ``claims``, the numbers of good, judged, and all blocks or claims.
     """
 
@@ -172,7 +172,7 @@ def score_of(trial: TrialTally, scale: Scale) -> float | None:
 
 
 def value_of(trial: TrialTally, measure: str, scale: Scale) -> float | None:
-    """Return a trial's value of an agent measure in points of 100 (checks as well), or None if it has none."""
+    """Return a trial's value of an agent measure in points of 100 (also for checks), or None if it has none."""
     if measure == "score":
         return score_of(trial, scale)
     good, of, _ = trial.checks.get(measure, (0, 0, 0))
@@ -180,7 +180,7 @@ def value_of(trial: TrialTally, measure: str, scale: Scale) -> float | None:
 
 
 def missing_of(trial: TrialTally, measure: str, scale: Scale) -> tuple[str, str] | None:
-    """Return the kind of and reason for a trial's missing value of a measure, or None if it has a value."""
+    """Return why a trial lacks a value of a measure, as (kind, reason), or None if it has a value."""
     if value_of(trial, measure, scale) is not None:
         return None
     if trial.state != "done":

@@ -39,9 +39,9 @@ from workbench.studies.outcome import StudyOutcome
 
 @dataclass(frozen=True, slots=True)
 class SideItem:
-    """A trial or task in one column; for ``works`` and ``claims``, ``judged`` is (good, judged).
+    """A trial or task in one column.
 
-    The other measures have no ``judged``.
+    ``judged`` is (good, judged) for the measures ``works`` and ``claims``, and None for others.
     """
 
     id: str
@@ -205,7 +205,7 @@ class Setting:
     Attributes:
         weighting: The unit with equal weight: ``repositories``, ``tasks`` or ``tests``; for agents, ``cases`` or
             ``trials``.
-        without: The candidates to discount: ``doubtful`` or ``repaired`` passes, or ``cut`` answers.
+        without: The kind of candidates to exclude: ``doubtful`` or ``repaired`` passes, or ``cut`` answers.
         apart: Differences from the conditions of the model's main columns.
     """
 
@@ -226,8 +226,8 @@ class Setting:
 class Ranking(InJson):
     """Systems from best to worst in one setting, by their means over the common items.
 
-    ``judged`` has the good and judged numbers behind the shares ``works`` and ``claims``. ``orders`` says how often the
-    rows agree with the order of a pair, for the first weighting only.
+    ``judged`` has the numbers behind the shares ``works`` and ``claims``. ``orders`` says how often rows have the same
+    order of a pair as the ranking, and is only set for the first weighting.
     """
 
     JSON = (
@@ -330,7 +330,7 @@ def not_ranked(outcome: StudyOutcome) -> list[tuple[StudyColumn, StudyColumn, tu
 def _apart(
     outcome: StudyOutcome, main: Iterable[StudyColumn], column: StudyColumn
 ) -> tuple[StudyColumn, tuple[str, ...]]:
-    """Return the main columns that a column is not comparable with, each with the differences."""
+    """Return the main columns with which a column is not comparable, each with the differences."""
     every = ((one, apart(outcome.works, outcome.rows, one, column)) for one in main)
     return next((one, differing_words) for one, differing_words in every if differing_words)
 
@@ -380,7 +380,7 @@ def _common_items(
 
 
 def taus(found: Iterable[Ranking]) -> dict[tuple[Setting, Setting], float | None]:
-    """Return Kendall's tau for each two rankings over their common systems, or None if either has no order."""
+    """Return Kendall's tau for each pair of rankings over their common systems, or None if either has no order."""
     pairs = {}
     for left, right in itertools.combinations(found, 2):
         names = [name for name in left.scores if name in right.scores]

@@ -124,9 +124,9 @@ def classes(cells: Cells, rows: Sequence[str], columns: Iterable[StudyColumn]) -
 
 
 def nearest(found: Iterable[CellWork], own: Mapping[tuple[str, str], CellWork]) -> list[CellWork]:
-    """Return for each imported cell the variant made most like the study's own cells of its row.
+    """Return the variant of each imported cell that is most similar to the study's own cells of its row.
 
-    The other variants are named in it.
+    Its remarks name the other variants.
     """
     every: dict[tuple[str, str], list[CellWork]] = {}
     for cell in found:

@@ -196,7 +196,7 @@ class JudgeAgreement(InJson):
 
 
 def judge_agreement(outcome: StudyOutcome) -> tuple[JudgeAgreement, ...]:
-    """Return the agreement of each two judges that scored the same trials of a study by its rubric."""
+    """Return the agreement of each pair of judges that scored the same trials of a study by its rubric."""
     rubric = outcome.scale[0]
     by_column = {
         column.name: [trial for row in outcome.rows for trial in outcome.cell(row, column).work.trials]
