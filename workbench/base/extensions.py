@@ -42,7 +42,7 @@ class Loaded:
 
 
 def is_dotted(text: str, reserved: Collection[str] = ()) -> bool:
-    """Return whether ``text`` is a dotted path to a class outside the modules in ``reserved``."""
+    """Return whether ``text`` is a dotted path with a module that is not in ``reserved``."""
     return _DOTTED.fullmatch(text) is not None and text.partition(":")[0] not in reserved
 
 

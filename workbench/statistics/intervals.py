@@ -176,7 +176,7 @@ def _not_zero(value: float) -> float:
 
 LEVEL = 0.95
 FEWEST = 3
-"""Minimum number of clusters for an interval; Student's with one degree of freedom would span everything possible."""
+"""Minimum number of clusters for an interval; with one degree of freedom, Student's would span all possible values."""
 FEWEST_EFFECTIVE = 1.3
 """Minimum effective number of clusters, which excludes a single cluster with nearly all tasks."""
 UNSEEN = 0.002
@@ -222,7 +222,10 @@ class Interval:
 
 
 def share_interval(values: Iterable[Value], *, level: float = LEVEL) -> Interval:
-    """Return the interval of a mean share (0 to 1 by task), unweighted over repositories or over one's tasks."""
+    """Return the interval of a mean share (0 to 1 by task).
+
+    The mean is unweighted over repositories, or over tasks if there is only one repository.
+    """
     return share_interval_of(clusters_of(values), level=level)
 
 
@@ -246,7 +249,7 @@ def share_interval_of(clusters: ClusteredValues, *, level: float = LEVEL) -> Int
 def difference_interval(values: Iterable[Value], *, level: float = LEVEL) -> Interval:
     """Return the interval of a mean of paired differences by task, weighted as in :func:`share_interval`.
 
-    It is Student's with a cluster-robust variance. There is none if all clusters have the same difference.
+    It is Student's interval with a cluster-robust variance. If all clusters have the same difference, it has no bounds.
     """
     clusters = clusters_of(values)
     if (none := _too_few(clusters, difference=True)) is not None:

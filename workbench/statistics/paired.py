@@ -66,8 +66,8 @@ class PermutationTest:
 def permutation_test(differences: Iterable[Value], *, resamples: int = RESAMPLES, seed: int = 0) -> PermutationTest:
     """Return how often a mean of right − left at least as extreme arises when clusters are swapped at random.
 
-    If there are too many patterns to try all, ``resamples`` random ones are drawn and the observed one is added, (b +
-    1) / (n + 1), so that p is never 0 (Phipson and Smyth 2010).
+    If there are too many patterns to try all, ``resamples`` random ones are drawn. The observed pattern counts as one
+    of them, so p is (b+1)/(n+1) and never 0 (Phipson and Smyth 2010).
     """
     clusters = clusters_of(differences)
     if not clusters.count:
@@ -123,7 +123,7 @@ class WinTally:
 class Difference:
     """A paired difference, right minus left."""
 
-    value: float | None  # mean, unweighted over repositories or over one's tasks; None without tasks
+    value: float | None  # mean, unweighted over repositories (or tasks if there is one); None without tasks
     interval: Interval
     tasks: WinTally  # wins, ties and losses by task
     repositories: WinTally  # wins, ties and losses by the mean difference of each repository
@@ -165,8 +165,8 @@ def tally(differences: Iterable[float]) -> WinTally:
 def common_tasks(sides: Iterable[Mapping[str, float | None]]) -> tuple[str, ...]:
     """Return the tasks that have a value on every side, sorted; comparisons must be limited to these.
 
-    A side can be a group at one k, for example: pass@1 and pass@3 have different tasks if these have different numbers
-    of samples.
+    For example, a side can be a group at one k: if tasks have different numbers of samples, pass@1 and pass@3 are based
+    on different tasks.
     """
     found: set[str] | None = None
     for side in sides:

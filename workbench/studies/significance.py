@@ -63,7 +63,7 @@ def adjusted_comparisons(
 
 
 def all_pairs(outcome: StudyOutcome) -> list[tuple[StudyColumn, StudyColumn]]:
-    """Return the pairs that a report compares: each pair of comparable columns of one model, with the first on the left."""
+    """Return the pairs that a report compares: all pairs of comparable columns of one model, in column order."""
     return [pair for one in ranked_columns(outcome) for pair in itertools.combinations(one.columns, 2)]
 
 
