@@ -1,1 +1,1 @@
-"""Errors, text, numbers, files, paths, settings, plug-ins: used by every other package."""
+"""Errors, text, numbers, files, paths, settings and plug-ins, which are used by every other package."""

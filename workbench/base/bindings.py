@@ -1,6 +1,7 @@
-"""The app's key bindings, each declared once: footer, help, palette, texts and ``[keymap]`` in the settings are made of them.
+"""The app's key bindings, each declared once for the footer, help, palette, texts and ``[keymap]`` in the settings.
 
-They stand outside the app because every command reads the settings and reports misspelt ids. A test holds the app to them.
+They are defined outside the app because every command reads the settings and reports misspelt ids. A test verifies that
+the app uses them.
 """
 
 from __future__ import annotations
@@ -292,14 +293,15 @@ went-wrong
 went-wrong/enter
   open                        enter                   choose                  open candidate
 """
-# A section belongs to a class of the app; after its group, the first part of an id, it may have a part of its own.
-# A line: name, keys, action, what it does, and after "|" what it does in the palette, where no screen explains it. "-" keeps it out of
-# the footer, "!" has it go before the field with the focus. An action and its opposite share a line, and where they share the
-# description as well they share their place in the footer. A line of ids takes bindings of other sections.
+# A section belongs to a class of the app. It is named after its group, which is the first part of an id, optionally
+# followed by a part of its own. Each line has a name, keys, an action, a description, and after "|" a description for
+# the palette, where no screen provides context. "-" hides the binding from the footer, and "!" gives it priority over
+# the focused field. An action and its opposite share a line, and if they also share the description, they share their
+# place in the footer. A line of ids includes bindings of other sections.
 
 
 class Declared(NamedTuple):
-    """A binding; ``opposite`` are the keys of the one that shares its place in the footer."""
+    """A binding; ``opposite`` has the keys of the binding that shares its place in the footer."""
 
     id: str
     keys: str
@@ -342,6 +344,6 @@ def _read() -> dict[str, list[Declared]]:
 
 
 SECTIONS = _read()
-"""The bindings of each section, and each one alone by its id."""
+"""The bindings of each section, and each single binding by its id."""
 KEYS = {name: ones[0].keys for name, ones in SECTIONS.items() if "." in name}
-"""The keys of each binding by its id, as Textual writes them."""
+"""The keys of each binding by its id, in Textual's notation."""

@@ -1,4 +1,4 @@
-"""Detect full disks by an error, by another program's output, or by checking the free space."""
+"""Detect full disks from an error, from another program's output, or by checking the free space."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-#: With less free space than this (bytes), a failure is attributed to the full disk: any environment needs more.
+#: With less free space than this (bytes), a failure is attributed to a full disk, because any environment needs more.
 LITTLE = 1 << 20
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -34,5 +34,5 @@ def says_full(error: OSError | str) -> bool:
 
 
 def full_folder(folders: Sequence[Path]) -> Path:
-    """Return the first of ``folders`` whose disk is full, or the first one if none is full any more."""
+    """Return the first of ``folders`` on a full disk, or the first one if no disk is full any more."""
     return next((folder for folder in folders if is_full(folder)), folders[0])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 
 class WorkbenchError(Exception):
-    """An error whose message is one sentence on what happened and what to do; app and CLI show it unchanged."""
+    """An error with a one-sentence message on what happened and what to do; the app and the CLI show it unchanged."""
 
-    exit_code = 1  # of the CLI
+    exit_code = 1  # exit code of the CLI
     permanent = False  # whether a retry would fail in the same way
 
 

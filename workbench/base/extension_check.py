@@ -1,7 +1,7 @@
-"""Classes of other packages that a plan names are tried in a process of their own before anything is written for it.
+"""Try to import external classes that a plan names in a separate process, before anything is written for the plan.
 
-What is imported there can neither slow down nor end the program that asks, and it is imported exactly as the engine
-will import it: with the same interpreter, working directory and PYTHONPATH.
+Imports in that process can neither slow down nor crash the calling program, and they work exactly as in the engine:
+with the same interpreter, working directory and PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ _PATIENCE = 60.0  # seconds; a package that imports a deep-learning library take
 
 
 def import_folders(named: Sequence[tuple[str, str]], folders: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the folders from which an engine has to import the classes ``named`` by kind and dotted path, ``folders`` too.
+    """Return the folders from which an engine must import the classes in ``named``, including ``folders``.
 
-    Raises UsageError: one cannot be imported, lacks a member or cannot be made; the sentence says what is missing.
+    ``named`` has pairs of kind and dotted path. Raises UsageError if one cannot be imported or instantiated, or lacks a
+    member; the message says what is missing.
     """
     if not named:
         return tuple(folders)
@@ -48,8 +49,8 @@ def import_folders(named: Sequence[tuple[str, str]], folders: Sequence[str] = ()
 
 
 def main(order: str) -> int:
-    """Import each class of an order, and print as JSON what is wrong and from which folders they came."""
-    # Whatever the packages print must not be taken for the answer.
+    """Import each requested class, and print as JSON what is wrong and which folders the classes came from."""
+    # Output printed by the packages must not be mistaken for the answer.
     with redirect_stdout(sys.stderr):
         problem, folders = _tried(json.loads(order))
     print(json.dumps({"problem": problem, "folders": folders}))
@@ -70,7 +71,7 @@ def _tried(order: dict[str, Any]) -> tuple[str, list[str]]:
             found.append(loaded.folder)
     except ExtensionProblem as problem:
         return str(problem), []
-    # Installed packages are importable without their folder.
+    # Installed packages can be imported without their folder.
     return "", [folder for folder in dict.fromkeys(found) if folder and folder not in installed]
 
 

@@ -1,7 +1,7 @@
-"""Classes of other packages by dotted path, ``package.module:Class``: recognised, imported and checked here only.
+"""External classes by dotted path, ``package.module:Class``: the only place that recognises, imports and checks them.
 
-An agent, a back end, a doc system or a judge from outside is named by such a path wherever one of ours is named. The
-path is its name in sessions as well. What the class must have is a Protocol; docs/extending/ has a page for each kind.
+Such a path can be used in place of the name of any built-in agent, back end, doc system or judge, and is also its name
+in sessions. Each kind has a Protocol with the required members, and a page in docs/extending/.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 
 
 class ExtensionProblem(UsageError):
-    """A class cannot be imported, lacks a member or cannot be made; the sentence names what is missing."""
+    """A class cannot be imported or instantiated, or lacks a member; the message says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A class from outside."""
+    """An external class."""
 
     path: str
     cls: type[Any]
-    folder: str  # absolute, from which its top-level module is imported
+    folder: str  # absolute folder from which its top-level module is imported
 
 
 def is_dotted(text: str, reserved: Collection[str] = ()) -> bool:
-    """Return whether ``text`` is a dotted path whose module is not one of ``reserved``."""
+    """Return whether ``text`` is a dotted path with a module that is not in ``reserved``."""
     return _DOTTED.fullmatch(text) is not None and text.partition(":")[0] not in reserved
 
 
 def load(kind: str, path: str, protocol: type[Any], folders: Sequence[str] = ()) -> Loaded:
-    """Import a class and check that it has what ``protocol`` asks for: every public member but ``name``, which it is given.
+    """Import a class and check that it has every public member of ``protocol``, except ``name``, which is set later.
 
-    ``kind`` is what it should be, as a person says it: ``agent``. Its module is looked for in ``folders`` (those that a plan
-    has recorded), in the current working directory, and then as any import does. Raises ExtensionProblem.
+    ``kind`` describes the class in messages, for example ``agent``. Its module is searched for in ``folders`` (recorded
+    by a plan), in the current working directory, and then on the usual import path. Raises ExtensionProblem.
     """
     module_name, _, class_name = path.partition(":")
     module = _imported(kind, path, module_name, folders)
@@ -69,9 +69,10 @@ def load(kind: str, path: str, protocol: type[Any], folders: Sequence[str] = ())
 
 
 def make(kind: str, loaded: Loaded, offered: Mapping[str, object] | None = None) -> Any:
-    """Return an instance of a loaded class whose ``name`` is its dotted path; of what is ``offered`` it gets what it names.
+    """Return an instance of a loaded class with its dotted path as ``name``.
 
-    ExtensionProblem: the constructor needs something else, fails, or the instance takes no ``name``.
+    The constructor receives those of the ``offered`` arguments that it has parameters for. Raises ExtensionProblem if
+    it needs other arguments or fails, or if ``name`` cannot be set.
     """
     try:
         parameters = inspect.signature(loaded.cls).parameters
@@ -87,7 +88,7 @@ def make(kind: str, loaded: Loaded, offered: Mapping[str, object] | None = None)
 
 
 def failure(kind: str, path: str, error: BaseException) -> str:
-    """Return the sentence for an exception raised by an extension, with its file and line."""
+    """Return a sentence on an exception raised by an extension, with its file and line."""
     place, trace = "", error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -99,7 +100,7 @@ def _imported(kind: str, path: str, name: str, folders: Sequence[str]) -> Module
     importlib.invalidate_caches()
     top = name.partition(".")[0]
     here = str(Path.cwd())
-    # An imported module needs no folder.
+    # A module that is already imported needs no folder.
     places = () if top in sys.modules else (*folders, here)
     place = next((folder for folder in places if PathFinder.find_spec(top, [folder]) is not None), None)
     try:
@@ -118,7 +119,7 @@ def _imported(kind: str, path: str, name: str, folders: Sequence[str]) -> Module
 
 @contextmanager
 def _first(folder: str | None) -> Iterator[None]:
-    """Import from ``folder`` before everything else; afterwards it comes last, so that it hides no installed package."""
+    """Import from ``folder`` first; afterwards it is moved to the end, so that it hides no installed package."""
     if folder is None:
         yield
         return
@@ -141,7 +142,7 @@ def _folder(module: ModuleType) -> str:
 
 
 def _lacks(cls: type[Any], protocol: type[Any]) -> Iterator[str]:
-    """Yield what a class lacks of a protocol: a member, an ``async``, or a parameter."""
+    """Yield what a class lacks compared to a protocol: a member, an ``async``, or a parameter."""
     for name, wanted in _members(protocol).items():
         try:
             raw = inspect.getattr_static(cls, name)
@@ -169,7 +170,7 @@ def _lacks(cls: type[Any], protocol: type[Any]) -> Iterator[str]:
 
 
 def _members(protocol: type[Any]) -> dict[str, Any]:
-    """Return the public members of a protocol but ``name``; functions as they are, attributes as None."""
+    """Return the public members of a protocol except ``name``: functions as they are, attributes as None."""
     members: dict[str, Any] = {}
     for base in reversed(protocol.__mro__):
         if getattr(base, "_is_protocol", False):
@@ -201,21 +202,21 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """An entry point; ``problem`` says what is wrong with the entry. It is not imported."""
+    """An entry point, which is not imported; ``problem`` says what is wrong with the entry."""
 
     kind: str  # a key of :data:`GROUPS`
     name: str  # as typed on the command line
-    path: str  # ``package.module:Class``; of a theme the package that holds its file, ``package.themes``
-    package: str  # that declares it, with its version
+    path: str  # ``package.module:Class``; for a theme, the package with its file, ``package.themes``
+    package: str  # the package that declares it, with its version
     problem: str = ""
-    own: bool = False  # of this package
+    own: bool = False  # whether this package declares it
 
 
 @cache
 def installed(*, own: bool = False) -> tuple[Plugin, ...]:
-    """Return the plug-ins of this environment by kind and name, of other packages or this one's ``own``.
+    """Return the plug-ins of this environment by kind and name, from other packages or, with ``own``, from this one.
 
-    Of two with one name the second has that as its problem. A package whose metadata cannot be read has none.
+    If two have the same name, the second one's problem says so. Packages with unreadable metadata are skipped.
     """
     if own:
         return tuple(_own())
@@ -236,8 +237,11 @@ def installed(*, own: bool = False) -> tuple[Plugin, ...]:
 
 
 def _own() -> Iterator[Plugin]:
-    """Yield what this package registers; of a checkout what its pyproject.toml says, which may be newer than its installation."""
-    import tomllib  # not at the top: the app starts without it
+    """Yield the plug-ins of this package.
+
+    In a checkout they are read from pyproject.toml, which may be newer than the installation.
+    """
+    import tomllib  # not at the top, because the app starts without it
 
     project: dict[str, Any] = {}
     with contextlib.suppress(OSError, ValueError, KeyError):
@@ -252,7 +256,7 @@ def _own() -> Iterator[Plugin]:
 
 
 def plugin_named(kind: str, text: str) -> Plugin | None:
-    """Return the plug-in that a name or a dotted path means, None where no package offers one of that kind and name."""
+    """Return the plug-in for a name or a dotted path, or None if no package has one of that kind and name."""
     if is_dotted(text):
         return Plugin(kind, text, text, "")
     every = (*installed(own=True), *installed())
@@ -260,18 +264,21 @@ def plugin_named(kind: str, text: str) -> Plugin | None:
 
 
 def path_of(kind: str, name: str) -> str:
-    """Return the dotted path of another package's plug-in, "" where none offers one of that kind and name."""
+    """Return the dotted path of another package's plug-in, or "" if there is none of that kind and name."""
     usable = (one for one in installed() if one.kind == kind and one.name == name and not one.problem)
     return next((one.path for one in usable), "")
 
 
 def names(kind: str, *, own: bool = False) -> tuple[str, ...]:
-    """Return the names of a kind that can be used."""
+    """Return the names of the usable plug-ins of a kind."""
     return tuple(one.name for one in installed(own=own) if one.kind == kind and not one.problem)
 
 
 def named_class(kind: str, text: str, protocol: type[Any], folders: Sequence[str] = ()) -> Any:
-    """Return an instance of the class that a name or dotted path means. UsageError: there is none, or see ``load``."""
+    """Return an instance of the class for a name or dotted path.
+
+    Raises UsageError if there is no such class, or if :func:`load` or :func:`make` fails.
+    """
     plugin = plugin_named(kind, text)
     if plugin is None:
         known = ", ".join([*names(kind, own=True), *names(kind)])
@@ -285,7 +292,7 @@ def named_class(kind: str, text: str, protocol: type[Any], folders: Sequence[str
 def _points(group: str) -> list[metadata.EntryPoint]:
     try:
         return list(metadata.entry_points(group=group))
-    except Exception:  # damaged metadata of a package only loses plug-ins
+    except Exception:  # damaged metadata of a package only means that its plug-ins are not found
         return []
 
 

@@ -1,6 +1,7 @@
-"""Read files named by the user, and build files that appear complete or not at all.
+"""Read files chosen by the user, and build files that appear complete or not at all.
 
-Only regular files of limited size are read: opening a pipe could block forever, and reading a device may never end.
+Only regular files of limited size are read, because opening a pipe could block forever, and reading a device may never
+end.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class TooDeep(ValueError):
 
 
 def expanded(text: str | Path) -> Path:
-    """Return a path with ``~`` and ``~user`` resolved. UsageError: no such user, or the text cannot be a path."""
+    """Return a path with ``~`` and ``~user`` resolved. Raises UsageError for an unknown user or an invalid path."""
     if "\0" in str(text):
         raise UsageError(f"{shown(text)} cannot be a path: it contains a NUL character.")
     try:
@@ -53,12 +54,12 @@ def expanded(text: str | Path) -> Path:
 
 
 def shown(path: str | Path) -> str:
-    """Return a path made safe for one line of a message."""
+    """Return a path that is safe to display on one line of a message."""
     return one_line(str(path).encode("utf-8", "backslashreplace").decode("utf-8"), 200)
 
 
 def free_place(place: Path, is_taken: Callable[[Path], bool] = Path.exists) -> Path:
-    """Return a path, numbered if it is taken: ``NAME-2.session``, ``NAME-3.session``."""
+    """Return a path that is not taken, numbered if necessary: ``NAME-2.session``, ``NAME-3.session``."""
     found, number = place, 2
     while is_taken(found):
         found, number = place.with_name(f"{place.stem}-{number}{place.suffix}"), number + 1
@@ -66,26 +67,29 @@ def free_place(place: Path, is_taken: Callable[[Path], bool] = Path.exists) -> P
 
 
 def put_in_place(built: Path, place: Path) -> None:
-    """Move a built file to its place. Unlike a rename it raises FileExistsError if the place was taken meanwhile."""
+    """Move a finished file to its place. Unlike a rename, raises FileExistsError if the place was taken meanwhile."""
     try:
         os.link(built, place)
     except FileExistsError:
         raise
     except OSError:
-        # No hard links there (FAT, some network shares).
+        # There are no hard links here (FAT, some network shares).
         if place.exists():
             raise FileExistsError from None
         built.rename(place)
 
 
 def building_beside(place: Path, what: str) -> Path:
-    """Return a hidden path beside ``place`` to build it at, ending in ``what``; leftovers of killed processes are removed."""
+    """Return a hidden path beside ``place`` for building it, and remove leftovers of killed processes.
+
+    The file name ends in ``what``.
+    """
     with contextlib.suppress(OSError), os.scandir(place.parent) as beside:
         for entry in beside:
             found = _BUILT.fullmatch(entry.name)
             if found is None or _lives(int(found[2])):
                 continue
-            # On a shared disk a leftover of another name may belong to another machine.
+            # On a shared disk, a leftover with another name may belong to another machine.
             if found[1] == place.name or time.time() - entry.stat(follow_symlinks=False).st_mtime > _STALE_SECONDS:
                 left = Path(entry.path)
                 if entry.is_dir(follow_symlinks=False):
@@ -97,7 +101,7 @@ def building_beside(place: Path, what: str) -> Path:
 
 @contextlib.contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Yield a temporary file that replaces ``path`` when the block succeeds; a device or pipe is written directly."""
+    """Yield a temporary file that replaces ``path`` if the block succeeds; a device or pipe is written directly."""
     import tempfile
 
     if path.is_dir():
@@ -139,7 +143,7 @@ def _lives(process: int) -> bool:
 def require_ordinary(path: Path, what: str = "", *, most: int | None = None) -> None:
     """Check that a path is a regular file of at most ``most`` bytes, without opening it. Raises Unreadable.
 
-    ``what`` is the file as the subject of messages: ``The samples file``.
+    ``what`` describes the file as the subject of messages: ``The samples file``.
     """
     try:
         status = path.stat()
@@ -152,7 +156,7 @@ def read_bytes(path: Path, what: str = "", *, most: int = MOST_BYTES) -> bytes:
     """Return the content of a regular file, see :func:`require_ordinary`. Raises Unreadable."""
     require_ordinary(path, what, most=most)
     try:
-        # The path may have become a pipe since the check: opening it must not block.
+        # The path may have become a pipe since the check, and opening it must not block.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123  a descriptor, not a path
             _check(os.fstat(file.fileno()), path, what, most)
             data = file.read(most + 1)
@@ -172,7 +176,7 @@ def read_text(path: Path, what: str = "", *, most: int = MOST_BYTES) -> str:
 
 
 def parse_json(text: str) -> Any:
-    """Return the value of a JSON text. ValueError: it is invalid, or nested too deeply to be processed recursively."""
+    """Return the value of a JSON text. Raises ValueError if it is invalid, or nested too deeply for recursion."""
     try:
         value = json.loads(text)
     except RecursionError:
@@ -183,7 +187,7 @@ def parse_json(text: str) -> Any:
 
 
 def is_shallow(value: object) -> bool:
-    """Return whether a JSON value is nested at most `_DEEPEST` levels deep, so that it can be processed recursively."""
+    """Return whether a JSON value has at most `_DEEPEST` levels, so that it can be processed recursively."""
     level = [value]
     for _ in range(_DEEPEST):
         level = [

@@ -1,7 +1,7 @@
-"""The only definition of the signs for verdicts and states, and their replacements in plain ASCII.
+"""The only definition of the signs for verdicts and states, and of their plain ASCII replacements.
 
-A terminal whose locale is not UTF-8 cannot show the signs. There, lines use words (:func:`worded`), and cells in which
-each character is a sample use letters (:func:`lettered`) with a legend (:func:`legend`).
+A terminal with a non-UTF-8 locale cannot show the signs. Instead, lines use words (:func:`worded`), and cells with one
+character per sample use letters (:func:`lettered`) with a legend (:func:`legend`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ VERDICTS = {"passed": "✓", "failed": "✗", "timeout": "⧖", "crashed": "!", 
 """The sign of each verdict; ``error`` is an error of the Workbench, not of the candidate."""
 WAITING, RUNNING, INTERRUPTED, CANCELLED, UNSCORED = "·", "▸", "‖", "⊘", "?"
 FORMER = "′"
-"""Follows the sign of a former verdict of a sample that is being retested."""
+"""Follows the sign of the previous verdict of a sample that is being retested."""
 DOUBTFUL = "≟"
 """Follows the sign of a pass that the body might have forged."""
 STATES = {
@@ -46,7 +46,7 @@ WORDS = {glyph: name for name, glyph in VERDICTS.items()} | {
     DOUBTFUL: "doubtful",
 }
 OUR_ERROR = "our error"
-"""The words for a verdict ``error``."""
+"""The words for the verdict ``error``."""
 
 _LETTERS = {glyph: word[0].upper() for glyph, word in WORDS.items()} | {
     CANCELLED: "X",
@@ -61,7 +61,7 @@ _TYPOGRAPHY = {
     "●": "*", "○": "o", "✎": "*", "¹": "1", "³": "3", "′": "'",
 }  # fmt: skip
 _SIGNS = "".join(sign for sign in (*WORDS, *_TYPOGRAPHY) if not sign.isascii())
-# A sign needs no word where its own one follows: "✓ passed", "· waiting", "✗ SELF-CHECK FAILED".
+# A sign needs no word if its own word follows: "✓ passed", "· waiting", "✗ SELF-CHECK FAILED".
 _SAID = "|".join(("passed|failed|timeout|crashed|invalid|error|unscored|waiting|running|interrupted|cancelled|doubtful|done",
                   "ok|missing|attention|not used|our error|[A-Z]{2}|The run failed"))  # fmt: skip
 _BEFORE_ITS_WORD = re.compile(f"[✓✗⧖∅↯▸‖⊘≟!] (?=(?:{_SAID}))")
@@ -84,9 +84,10 @@ def shown_by(encoding: str | None) -> bool:
 
 
 def shown_in(environment: Mapping[str, str]) -> bool:
-    """Return whether a terminal in this environment can be taken to show every sign: not where its locale is C or POSIX.
+    """Return whether a terminal in this environment can be assumed to show every sign: not with the locale C or POSIX.
 
-    Python itself writes UTF-8 there, as on a machine without any locale (PEP 538, which sets ``LC_CTYPE``, and PEP 540).
+    Python itself writes UTF-8 under these locales, and on machines without any (PEP 538, which sets ``LC_CTYPE``, and
+    PEP 540).
     """
     if "PYTHONIOENCODING" in environment or environment.get("PYTHONUTF8") == "1":
         return True
@@ -98,7 +99,7 @@ def shown_in(environment: Mapping[str, str]) -> bool:
 
 
 def worded(text: str) -> str:
-    """Return one of our own lines in ASCII: words for signs, plain punctuation, backslash escapes for the rest."""
+    """Convert one of our own lines to ASCII: words for signs, plain punctuation, and backslash escapes for the rest."""
     if text.isascii():
         return _BEFORE_ITS_WORD.sub("", text)
     text = _WAITING_FIRST.sub(r"\1", _BEFORE_ITS_WORD.sub("", text))
@@ -107,24 +108,24 @@ def worded(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text from outside in ASCII: plain punctuation, backslash escapes for the rest, so that nothing is lost."""
+    """Convert external text to ASCII without loss: plain punctuation, and backslash escapes for the rest."""
     return text.translate(_PUNCTUATION).encode("ascii", "backslashreplace").decode("ascii")
 
 
 def lettered(cells: str) -> str:
-    """Return cells of samples in ASCII, with a letter for each sign."""
+    """Convert cells of samples to ASCII, with a letter for each sign."""
     return "".join(_LETTERS.get(cell, cell if cell.isascii() else "?") for cell in cells)
 
 
 def legend(cells: Iterable[str], *, letters: bool = False) -> str:
-    """Return the meaning of the signs in some cells: ``✓ passed, ↯ our error``."""
+    """Return a legend of the signs in some cells: ``✓ passed, ↯ our error``."""
     there = {sign for cell in cells for sign in cell}
     words = WORDS | {VERDICTS["error"]: OUR_ERROR}
     return ", ".join(f"{_LETTERS[sign] if letters else sign} {words[sign]}" for sign in WORDS if sign in there)
 
 
 def narrow(char: str) -> str:
-    """Return an ASCII replacement of one character with the same width, for screens that are already laid out."""
+    """Return an ASCII replacement of the same width for a character, for screens that are already laid out."""
     if char in _LETTERS:
         return "." if char == WAITING else ">" if char == RUNNING else _LETTERS[char]
     plain = _TYPOGRAPHY.get(char, "")
@@ -132,7 +133,7 @@ def narrow(char: str) -> str:
         return plain
     if "─" <= char <= "╿":
         return "-" if char in "─━┄┅┈┉╌╍═" else "|" if char in "│┃┆┇┊┋╎╏║" else "+"
-    if "\u2801" <= char <= "\u28ff":  # dots of a plot: how many of eight
+    if "\u2801" <= char <= "\u28ff":  # plot dots: the number out of eight
         return ".:o#"[((ord(char) - 0x2800).bit_count() - 1) // 2]
     if "▁" <= char <= "█":  # a bar of one to eight eighths
         return ".:o#"[(ord(char) - ord("▁")) // 2]

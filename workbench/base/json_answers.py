@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from workbench.base.files import is_shallow
 
 _OPENING = re.compile(r"\{\s*(?:[\"'}]|//|/\*)")  # no other brace can open an object
-_MOST_FAILURES = 2_000  # a failed attempt costs time in proportion to the whole text
+_MOST_FAILURES = 2_000  # the cost of a failed attempt is proportional to the length of the text
 _MOST_LOOSE_FAILURES, _LONGEST_LOOSE = 5, 100_000
-#: Deviations of models from JSON: single quotes, comments, trailing commas, Python's constants.
+#: Models' deviations from JSON: single quotes, comments, trailing commas, Python's constants.
 _LOOSE = re.compile(
     r"""(?P<text>"(?:[^"\\]|\\.)*")|'(?P<single>(?:[^'\\]|\\.)*)'|(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<comma>,(?=\s*[}\]]))"""
     r"""|(?P<brace>[{}])|\b(?P<word>True|False|None)\b""",
@@ -23,7 +23,7 @@ _NO_ESCAPE = re.compile(r'\\(?![\\"/bfnrtu])(.)', re.DOTALL)
 
 
 def no_constant(name: str) -> float:
-    """Refuse ``NaN`` and the infinities, which are no JSON."""
+    """Reject ``NaN`` and the infinities, which are not valid JSON."""
     raise ValueError(f"{name} is not a number")
 
 
@@ -40,15 +40,15 @@ class FoundObject(NamedTuple):
 
 
 def objects_in(text: str) -> list[FoundObject]:
-    """Return the JSON objects in a text in their order, without those that are part of another.
+    """Return the JSON objects in a text in order, without those nested in another.
 
-    A brace that opens no valid object is passed over, and so is an object that is nested too deeply to be processed.
+    A brace that does not open a valid object is skipped, and so is an object that is nested too deeply to be processed.
     """
     return list(_objects(text))
 
 
 def _loose_object(text: str, start: int) -> tuple[Any, int] | None:
-    """Return the nearly valid object that starts at a brace, and its end; None if there is none.
+    """Return the nearly valid object that starts at a brace, and its end, or None if there is none.
 
     Accepts single quotes, comments, trailing commas, unknown escapes, and ``True``, ``False`` and ``None``.
     """
@@ -82,7 +82,7 @@ def _objects(text: str) -> Iterator[FoundObject]:
         try:
             value, end = _DECODER.raw_decode(text, start)
         except RecursionError:
-            return  # each brace of the nest would fail like this one
+            return  # each nested brace would fail in the same way
         except ValueError:
             failures, end = failures + 1, start + 1
             found = _loose_object(text, start) if loose_failures < _MOST_LOOSE_FAILURES else None

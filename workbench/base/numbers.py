@@ -7,7 +7,7 @@ import re
 
 from workbench.base.text import one_line
 
-#: Maximum of ``--samples`` and similar options; far above anything that is practical.
+#: Maximum of ``--samples`` and similar options; far above anything practical.
 MOST_ITEMS = 100_000
 MOST_REPEATS = 1_000
 MOST_DOLLARS = 1_000_000.0
@@ -16,7 +16,10 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,18}\.?[0-9]{0,30}|\.[0-9]{1,30})(?:[eE][
 
 
 def whole(value: object, least: int = 0, most: int = MOST_ITEMS) -> int:
-    """Return a whole number between two bounds, from text or from a number. The ValueError says what is accepted."""
+    """Return an integer within bounds, from text or a number.
+
+    Raises ValueError with a message that says what is accepted.
+    """
     number = value
     if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
         number = int(value)
@@ -28,7 +31,10 @@ def whole(value: object, least: int = 0, most: int = MOST_ITEMS) -> int:
 
 
 def amount(value: object, least: float = 0.0, most: float = MOST_DOLLARS, *, above: bool = False) -> float:
-    """Return a number between two bounds (``above``: larger than ``least``). The ValueError says what is accepted."""
+    """Return a number within bounds (with ``above``, it must exceed ``least``).
+
+    Raises ValueError with a message that says what is accepted.
+    """
     number = value
     if isinstance(value, str) and _DECIMAL.fullmatch(value.strip()):
         number = float(value)

@@ -1,4 +1,4 @@
-"""Parse Python source from any thread; the standard parser is not safe for several at once."""
+"""Parse Python source from any thread, because the standard parser is not safe for concurrent use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TypeVar
 Source = TypeVar("Source")
 Result = TypeVar("Result")
 
-# What `ast.parse` raises for invalid syntax, null bytes, unknown encodings and deep nesting.
+# Exceptions of `ast.parse` for invalid syntax, null bytes, unknown encodings and deep nesting.
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError, LookupError)
 
 # All threads share one list of warning filters.
@@ -26,7 +26,7 @@ def parse(source: str | bytes) -> ast.Module:
 
 
 def literal(source: str) -> object:
-    """Return the value of a literal's source text. Raises one of :data:`UNREADABLE`."""
+    """Return the value of a literal from its source text. Raises one of :data:`UNREADABLE`."""
     return retried(ast.literal_eval, source)
 
 
@@ -36,8 +36,8 @@ def arguments_of(header: ast.arguments) -> list[ast.arg]:
 
 
 def retried(reader: Callable[[Source], Result], source: Source) -> Result:
-    # CPython before 3.13 keeps the depth of an AST build per interpreter and raises SystemError when two threads build at once.
-    # A lock does not help: imports and templates compile as well.
+    # Before 3.13, CPython stores the depth of an AST build per interpreter and raises SystemError if two threads build
+    # one at the same time. A lock does not help, because imports and templates compile code as well.
     tries = 0
     while True:
         try:

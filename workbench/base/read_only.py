@@ -1,4 +1,4 @@
-"""Read-only mode: writing, fetching and starting are refused at the lowest level."""
+"""Read-only mode: writing, fetching and starting runs are refused at the lowest level."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from workbench.base.errors import UsageError
 
 VARIABLE = "WORKBENCH_READ_ONLY"
-"""Any value but "" and 0 makes a process and its children read-only."""
+"""Any value except "" and 0 makes a process and its children read-only."""
 
 
 class ReadOnly(UsageError):
@@ -22,6 +22,6 @@ def is_read_only() -> bool:
 
 
 def must_write(what: str) -> None:
-    """Raise ReadOnly in read-only mode; ``what`` follows "it cannot": ``start a run``."""
+    """Raise ReadOnly in read-only mode; ``what`` completes "it cannot …", for example ``start a run``."""
     if is_read_only():
         raise ReadOnly(what)

@@ -18,7 +18,7 @@ _EXCEPTION = re.compile(
 _INVALID = re.compile(r"^(?:[a-z_][\w.]*\.)(?P<message>[A-Z]\w+: .+)$")
 _COMPLAINT = re.compile(r"^(?:ERROR|error|fatal|cause|× ?|╰─▶|Caused by)(?::|\s)\s*(?P<message>.+)$")
 
-#: Messages that only announce or follow the informative one.
+#: Messages that only introduce or follow the informative one.
 _EMPTY = re.compile(
     r"resolutionimpossible|for help visit|subprocess-exited-with-error|did not run successfully|see above for output|"
     r"likely not a problem with pip|returned non-zero exit status|^exit code|no solution found when|^failed to (?:build|parse)\b.*:$",
@@ -28,9 +28,9 @@ _FRAME = re.compile(r'^\s+File "|^Traceback |^\s*[~^]+\s*$')
 
 
 def last_words(output: str, width: int = _WIDTH) -> str:
-    """Return the line of a program's output that states why it failed; "" without output.
+    """Return the line of a program's output that states why it failed, or "" without output.
 
-    A long line loses its middle, because its end has the cause.
+    A long line is shortened in the middle, because its end states the cause.
     """
     lines = [line for line in clean(output).splitlines() if line.strip() and not _FRAME.match(line)]
     plain = [line.strip() for line in lines]
@@ -45,7 +45,7 @@ def last_words(output: str, width: int = _WIDTH) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why a request to another program failed, from the innermost wrapped error, without a full stop."""
+    """Return why a request to another program failed, based on the innermost wrapped error, without a full stop."""
     for inner in _inside(error):
         if isinstance(inner, TimeoutError) or "timed out" in str(inner).lower():
             return "no answer in time"
@@ -55,7 +55,7 @@ def reason_of(error: BaseException) -> str:
             return "it closed the connection without an answer"
         if isinstance(inner, (http.client.HTTPException, json.JSONDecodeError)):
             return "its answer is not one of such an engine"
-        if explanation := getattr(inner, "explanation", None):  # set by the Docker client for a refused request
+        if explanation := getattr(inner, "explanation", None):  # set by the Docker client for a rejected request
             return one_line(str(explanation), _WIDTH).rstrip(". ")
     return last_words(str(error)) or type(error).__name__
 

@@ -1,6 +1,6 @@
 """The settings; the environment overrides the file, which overrides the defaults.
 
-This uses plain dataclasses and ``tomllib`` on purpose: importing a validation library would add a third to the app's
+This deliberately uses plain dataclasses and ``tomllib``: importing a validation library would add a third to the app's
 time to first paint.
 """
 
@@ -20,7 +20,7 @@ from workbench.base.files import Unreadable, read_text
 from workbench.base.text import one_line
 
 ENVIRONMENT_PREFIX = "WORKBENCH_"
-_LARGEST = 1_000_000  # bytes of a settings file
+_LARGEST = 1_000_000  # maximum size of a settings file in bytes
 _YEAR = 366 * 24 * 3600.0
 # Bounds of numbers; 0 is allowed where it means "no limit".
 _WHOLE = {
@@ -46,36 +46,36 @@ _ONE_OF = {"notify": ("bell", "desktop", "off")}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every setting with its default."""
+    """All settings with their defaults."""
 
-    theme: str = "workbench-dark"  # Name of a theme in `themes/` or the user's themes folder
-    agent: str = "white"  # Name of the agent, `a2a:URL` or `package.module:Class`
-    agent_model: str = ""  # Model of the agent; empty = hosted default if its key is there, else `local`
-    # `offline`, a model name, `package.module:Class`, or empty (hosted default if its key is there, else `offline`)
+    theme: str = "workbench-dark"  # name of a theme in `themes/` or in the user's themes folder
+    agent: str = "white"  # name of the agent, `a2a:URL` or `package.module:Class`
+    agent_model: str = ""  # model of the agent; empty = hosted default if its API key is set, else `local`
+    # `offline`, a model name, `package.module:Class`, or empty (hosted default if its API key is set, else `offline`)
     judge: str = ""
-    evaluator: str = ""  # Evaluator model of regeneration; empty as above
+    evaluator: str = ""  # evaluator model for regeneration; empty as for agent_model
     base_url: str = ""  # OpenAI-compatible endpoint for `openai/…` models
-    local_model_path: str = ""  # Path of another GGUF file for the `local` model
-    concurrency: int = 8  # Concurrent requests per hosted provider
-    trials_at_once: int = 4  # Trials that the engine runs side by side
-    request_timeout: float = 180.0  # Seconds that one request may take
-    request_total_time: float = 600.0  # Seconds that one request may take with all its retries and waits
-    max_tries: int = 5  # Attempts per request
-    spend_limit: float = 0.0  # US dollars that one run may spend; 0 = no limit
-    max_steps: int = 15  # Steps after which an agent must have answered
-    time_limit: float = 900.0  # Seconds that one trial may take
-    docs_time_limit: float = 4 * 3600.0  # Seconds that a program of other people may take to document a repository
-    # Characters that `read_file`, and of names `list_directory`, return at most; where it cuts, the agent and its
-    # step are told so
+    local_model_path: str = ""  # path of a different GGUF file for the `local` model
+    concurrency: int = 8  # concurrent requests per hosted provider
+    trials_at_once: int = 4  # number of trials that the engine runs in parallel
+    request_timeout: float = 180.0  # maximum seconds per request
+    request_total_time: float = 600.0  # maximum seconds per request, including all retries and waits
+    max_tries: int = 5  # maximum attempts per request
+    spend_limit: float = 0.0  # maximum US dollars per run; 0 = no limit
+    max_steps: int = 15  # maximum steps until an agent must have answered
+    time_limit: float = 900.0  # maximum seconds per trial
+    docs_time_limit: float = 4 * 3600.0  # maximum seconds for an external program to document a repository
+    # Maximum number of characters returned by `read_file` and, in names, by `list_directory`; the agent and its step
+    # are informed if the result was cut
     read_limit: int = 60_000
-    answer_tokens: int = 4096  # Tokens that an answer of an agent's model may have; a step whose answer was cut says so
-    # Estimated US dollars above which a run has to be confirmed; 0 = never
+    answer_tokens: int = 4096  # maximum tokens per answer of an agent's model; a step records if its answer was cut
+    # Estimated US dollars above which a run must be confirmed; 0 = never
     ask_above_dollars: float = 5.0
-    ask_above_minutes: float = 60.0  # Estimated minutes above which a run has to be confirmed; 0 = never
-    notify: str = "off"  # Notification when a run ends while the app is open: `bell`, `desktop` or `off`
-    sandbox: str = ""  # Back end for model-written code, or `package.module:Class`; empty = strongest available
-    engine: str = ""  # Where candidates are tested: `dask://HOST:PORT`; empty = on this machine
-    keymap: Mapping[str, str] = field(default_factory=dict)  # Binding id → key, overriding the app's own keys
+    ask_above_minutes: float = 60.0  # estimated minutes above which a run must be confirmed; 0 = never
+    notify: str = "off"  # notification when a run ends while the app is open: `bell`, `desktop` or `off`
+    sandbox: str = ""  # back end for model-written code, or `package.module:Class`; empty = strongest available
+    engine: str = ""  # where candidates are tested: `dask://HOST:PORT`; empty = on this machine
+    keymap: Mapping[str, str] = field(default_factory=dict)  # binding id → key, overriding the app's own keys
 
 
 def _convert(name: str, kind: object, value: object, origin: str) -> object:
@@ -124,7 +124,7 @@ def _shown(value: object) -> str:
 
 
 def load(environment: Mapping[str, str] | None = None, file: Path | None = None) -> Settings:
-    """Load the settings; a missing file is an empty one. Raises UsageError: a name is unknown or a value is not valid."""
+    """Load the settings; a missing file counts as empty. Raises UsageError for an unknown name or an invalid value."""
     environment = os.environ if environment is None else environment
     file = paths.config_file() if file is None else file
     kinds = typing.get_type_hints(Settings)

@@ -11,7 +11,7 @@ from workbench.base.errors import WorkbenchError
 
 @asynccontextmanager
 async def task_group() -> AsyncIterator[asyncio.TaskGroup]:
-    """Yield an :class:`asyncio.TaskGroup` that raises a WorkbenchError of its tasks if there is one, else the first error."""
+    """Yield an :class:`asyncio.TaskGroup` that raises a WorkbenchError of its tasks, or else their first error."""
     try:
         async with asyncio.TaskGroup() as group:
             yield group

@@ -1,4 +1,4 @@
-"""Text from outside (files, models, test output) made safe for a terminal; numbers, amounts and moments as people read them."""
+"""Make external text (files, models, test output) safe for a terminal; format numbers, amounts and times for people."""
 
 from __future__ import annotations
 
@@ -16,18 +16,24 @@ _ESCAPES = re.compile(
 )
 UNSEEN = (
     r"\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c"  # bidirectional overrides, isolates and marks: can hide code
-    r"\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # take no room, or none everywhere
+    r"\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # invisible in most places
 )
-"""Invisible characters by which equal-looking texts differ, for a character class of a regular expression. The joiners U+200C and
-U+200D, which some scripts and emojis need, are not among them."""
-# C0 except tab and newline, DEL, C1, and what is not seen.
+"""Invisible characters that can make different texts look equal, for a regular expression's character class.
+
+The joiners U+200C and U+200D are not included, because some scripts and emojis need them.
+"""
+# C0 except tab and newline, DEL, C1, and invisible characters.
 _CONTROLS = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{UNSEEN}]")
-# Characters that JSON does not escape but that a terminal would interpret, that end a line for some readers, or that are not seen.
+# Characters that JSON does not escape but that a terminal would interpret, that some readers treat as a line end, or
+# that are invisible.
 _UNSAFE_IN_JSON = re.compile(rf"[\x7f-\x9f\u2028\u2029{UNSEEN}]")
 
 
 def clean(text: str) -> str:
-    r"""Return ``text`` without terminal control sequences and :data:`UNSEEN` characters; tabs and newlines are kept, ``\r\n`` becomes ``\n``."""
+    r"""Return ``text`` without terminal control sequences and :data:`UNSEEN` characters.
+
+    Tabs and newlines are preserved, and ``\r\n`` becomes ``\n``.
+    """
     text = text.replace("\r\n", "\n")
     return _CONTROLS.sub("", _ESCAPES.sub("", text))
 
@@ -38,13 +44,16 @@ def sound(text: str) -> str:
 
 
 def one_line(text: str, width: int = 80) -> str:
-    """Return ``text`` cleaned, on one line, cut to ``width`` characters with an ellipsis."""
+    """Return ``text`` cleaned, on one line, and cut to ``width`` characters with an ellipsis."""
     flat = " ".join(clean(text).split())
     return flat if len(flat) <= width else flat[: max(0, width - 1)] + "…"
 
 
 def shortened(text: str, width: int) -> str:
-    """Return a text on one line in at most ``width`` characters, its middle left out: both ends of a long name tell it apart."""
+    """Return a text on one line of at most ``width`` characters, omitting the middle.
+
+    Both ends are preserved because they identify a long name.
+    """
     line = one_line(text, len(text) + 1)
     if len(line) <= width:
         return line
@@ -53,13 +62,13 @@ def shortened(text: str, width: int) -> str:
 
 
 def json_text(values: Any, indent: int | None = None, *, ascii: bool = False) -> str:
-    """Return values as JSON with readable non-ASCII text (unless ``ascii``) that is safe on any terminal."""
+    """Return values as JSON that is safe on any terminal, with readable non-ASCII text unless ``ascii``."""
     text = json.dumps(values, ensure_ascii=ascii, indent=indent)
     return _UNSAFE_IN_JSON.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def decoded(text: str | None) -> Any:
-    """Return what JSON text says, the text itself where it is no JSON, None for None."""
+    """Return the value of JSON text, the text itself if it is not JSON, or None for None."""
     if text is None:
         return None
     try:
@@ -68,19 +77,19 @@ def decoded(text: str | None) -> Any:
         return text
 
 
-# -- numbers; what is not known is NOTHING
+# -- numbers; unknown ones are shown as NOTHING
 
 NOTHING = "–"
 _YEAR_10000 = 253_402_300_800
 
 
 def plural(count: int, noun: str) -> str:
-    """Return ``1 case`` or ``1,200 cases``."""
+    """Return a count with its noun: ``1 case``, ``1,200 cases``."""
     return f"{count:,} {many(noun, count)}"
 
 
 def many(noun: str, count: int = 2) -> str:
-    """Return ``case``, ``cases``, ``repositories``."""
+    """Return a noun in the number that a count requires: ``case``, ``cases``, ``repositories``."""
     return noun if count == 1 else f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
 
 
@@ -89,7 +98,7 @@ def fixed(value: float | None, digits: int = 0) -> str:
 
 
 def signed(value: float | None, digits: int) -> str:
-    """Return a difference with its sign: ``+3.5``, ``−16.0``; one that is rounded to zero has none."""
+    """Format a difference with its sign: ``+3.5``, ``−16.0``; a value that is rounded to zero has no sign."""
     if value is None:
         return NOTHING
     shown = f"{abs(value):,.{digits}f}"
@@ -99,17 +108,17 @@ def signed(value: float | None, digits: int) -> str:
 def bounds(
     low: float | None, high: float | None, digits: int, write: Callable[[float | None, int], str] = fixed
 ) -> str:
-    """Return ``[0.41, 0.73]``, "" where there are none."""
+    """Return ``[0.41, 0.73]``, or "" without bounds."""
     return "" if low is None or high is None else f"[{write(low, digits)}, {write(high, digits)}]"
 
 
 def share(value: float | None) -> str:
-    """Return a rate of 0 to 1 as pass@k is written."""
+    """Format a rate between 0 and 1 to two decimals, as for pass@k."""
     return fixed(value, 2)
 
 
 def percent(value: float | None) -> str:
-    """Return a share of 0 to 1 in percent; 99.6 % is not 100 %."""
+    """Format a share between 0 and 1 as a percentage; 99.6 % is not rounded to 100 %."""
     if value is None:
         return NOTHING
     rounded = round(100 * value)
@@ -117,12 +126,12 @@ def percent(value: float | None) -> str:
 
 
 def money(usd: float) -> str:
-    """Return US dollars; requests cost fractions of a cent."""
+    """Format US dollars; requests cost fractions of a cent."""
     return f"${usd:,.2f}" if usd >= 1 else f"${usd:.3f}" if usd >= 0.0995 else f"${usd:.4f}".replace("$0.0000", "$0")
 
 
 def size_of(count: int) -> str:
-    """Return a size in bytes: ``812 B``, ``3.2 kB``, ``1.0 MB``, ``14.5 GB``."""
+    """Format a size in bytes: ``812 B``, ``3.2 kB``, ``1.0 MB``, ``14.5 GB``."""
     if count < 1000:
         return f"{count} B"
     power, unit = (1, "kB") if count < 1_000_000 else (2, "MB") if count < 1_000_000_000 else (3, "GB")
@@ -130,7 +139,7 @@ def size_of(count: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time: ``7 s``, ``3 min``, ``2.5 h``."""
+    """Format a duration: ``7 s``, ``3 min``, ``2.5 h``."""
     if seconds < 90:
         return f"{max(0, round(seconds))} s"
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
@@ -145,7 +154,7 @@ def age(then: float, now: float | None = None) -> str:
 
 
 def when(unix: float | str | None) -> str:
-    """Return a moment in UTC, to the minute: the same report on every machine."""
+    """Format a time in UTC to the minute, so that a report is the same on every machine."""
     try:
         return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(float(unix)))  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError, OSError):
@@ -153,7 +162,7 @@ def when(unix: float | str | None) -> str:
 
 
 def iso(unix: float | str | None) -> str | None:
-    """Return a moment as ISO 8601 in UTC, for programs."""
+    """Format a time as ISO 8601 in UTC, for programs."""
     try:
         moment = float(unix or "nan")
     except ValueError:

@@ -1,4 +1,4 @@
-"""JSON texts as dataclasses. msgspec, which reads them, is imported with the first: most commands need none."""
+"""Convert JSON to dataclasses. msgspec is only imported on first use, because most commands do not need it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 
 class WrongForm(ValueError):
-    """Invalid JSON, or JSON of another form; ``place`` is the field that is wrong, "" for all of it."""
+    """Invalid JSON, or JSON with the wrong structure; ``place`` is the wrong field, or "" for the whole value."""
 
     def __init__(self, message: str, place: str = "") -> None:
         super().__init__(message)
@@ -20,7 +20,7 @@ class WrongForm(ValueError):
 def decode(kind: type[Value], text: str | bytes) -> Value:
     """Decode JSON text as a type; unknown fields are ignored. Raises WrongForm."""
     try:
-        values = json.loads(text)  # not msgspec: texts may hold lone surrogates
+        values = json.loads(text)  # not msgspec, because texts may contain lone surrogates
     except RecursionError:
         raise WrongForm("its JSON is nested too deep") from None
     except ValueError:
@@ -29,7 +29,7 @@ def decode(kind: type[Value], text: str | bytes) -> Value:
 
 
 def convert(kind: type[Value], values: Any) -> Value:
-    """Return JSON values as a type, see :func:`decode`."""
+    """Convert JSON values to a type, see :func:`decode`."""
     import msgspec
 
     try:
@@ -44,7 +44,7 @@ def convert(kind: type[Value], values: Any) -> Value:
 
 
 def encode(value: Any) -> Any:
-    """Return what JSON has for a dataclass; bytes become base64, which :func:`convert` reads again."""
+    """Return the JSON values of a dataclass; bytes become base64, which :func:`convert` can read."""
     import msgspec
 
     return msgspec.to_builtins(value)

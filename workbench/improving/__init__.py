@@ -1,4 +1,4 @@
 """Improving docstrings: finding bad ones, the writer's prompt, and the gates that a new docstring must pass.
 
-The package itself asks no model and runs no test; :mod:`workbench.engine.improvement` does.
+The package itself calls no model and runs no tests; :mod:`workbench.engine.improvement` does.
 """

@@ -1,4 +1,4 @@
-"""An attempt at a better docstring: why it was refused, or what it is worth on samples that its writer never saw."""
+"""An attempt to improve a docstring: why it was rejected, or how it performs on held-out samples."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from workbench.session.sample_counts import is_counted
 from workbench.statistics.intervals import FEWEST, Value, newcombe
 from workbench.statistics.paired import Difference, paired_difference
 
-#: Gates in the order in which a docstring passes them, the cheapest first.
+#: Gates in the order in which a docstring passes them, cheapest first.
 GATES = ("answer", "length", "code", "leakage", "claims", "seen samples", "held-out samples")
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """At which of :data:`GATES` a docstring was refused, and why, without a full stop."""
+    """The gate (one of :data:`GATES`) that rejected a docstring, and the reason, without a full stop."""
 
     gate: str
     reason: str
@@ -41,13 +41,13 @@ class DocstringAttempt:
     """A docstring that a writer proposed for a function, with its result."""
 
     task: TaskRow
-    number: int  # Which attempt at this function, from 1
-    docstring: str = ""  # As laid out in the file; "" if the answer has none
-    refusal: Refusal | None = None  # Why it does not count; None where it does
-    run: str = ""  # The run with its samples, "" without any
-    seen: Share | None = None  # Samples of the numbers that the writer saw, with the new docstring
-    gain: Gain | None = None  # What held-out samples say; None where it did not come to them
-    held_out_evaluator: str = ""  # Whose samples these are, "" where there are none
+    number: int  # number of the attempt for this function, from 1
+    docstring: str = ""  # the docstring as formatted in the file, or "" if the answer has none
+    refusal: Refusal | None = None  # why it does not count, or None if it does
+    run: str = ""  # the run with its samples, or "" without any
+    seen: Share | None = None  # samples with the numbers that the writer saw, with the new docstring
+    gain: Gain | None = None  # result on held-out samples, or None if it was not tested on them
+    held_out_evaluator: str = ""  # evaluator of the held-out samples, or "" without any
 
     @property
     def is_kept(self) -> bool:
@@ -67,9 +67,9 @@ class DocstringAttempt:
 
 
 def overall_gain(attempts: Iterable[DocstringAttempt]) -> Difference:
-    """Return the paired difference of pass@1 over functions whose docstrings came to held-out samples, refused ones too.
+    """Return the paired difference of pass@1 over functions with held-out samples, including rejected docstrings.
 
-    Of several docstrings of one function the mean counts, for the best of them would flatter.
+    For several docstrings of one function, their mean counts, because the best of them would be biased upwards.
     """
     found: dict[tuple[str, str, str], list[float]] = {}
     for one in attempts:
@@ -82,13 +82,13 @@ def overall_gain(attempts: Iterable[DocstringAttempt]) -> Difference:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Samples of one function that count, and how many of them passed."""
+    """Counted samples of one function, and the number of them that passed."""
 
     passed: int
     counted: int
 
     def at(self, k: int) -> float | None:
-        """Return pass@k, None where fewer than k samples count."""
+        """Return pass@k, or None with fewer than k counted samples."""
         return pass_at_k(self.counted, self.passed, k)
 
     @property
@@ -97,32 +97,32 @@ class Share:
 
 
 def share_of(rows: Iterable[CandidateRow], numbers: range) -> Share:
-    """Return the share among samples of these numbers; what failed for a reason of our own does not count."""
+    """Return the share among samples with the given numbers; failures caused by the Workbench do not count."""
     verdicts = [row.verdict for row in rows if row.sample in numbers and is_counted(row.verdict)]
     return Share(verdicts.count("passed"), len(verdicts))
 
 
 @dataclass(frozen=True)
 class Gain:
-    """What held-out samples of one function say of two docstrings."""
+    """The result of two docstrings on held-out samples of one function."""
 
     before: Share
-    after: Share  # With the new one, on samples of the same numbers
+    after: Share  # with the new docstring, on samples of the same numbers
 
     @property
     def value(self) -> float | None:
-        """pass@1 after minus before; None where a side has no sample that counts."""
+        """pass@1 after minus before, or None if either side has no counted samples."""
         before, after = self.before.at(1), self.after.at(1)
         return None if before is None or after is None else after - before
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """Newcombe's 95 % interval of the gain; None where a side has fewer than three samples."""
+        """Newcombe's 95 % interval of the gain, or None if either side has fewer than three samples."""
         return newcombe(self.before.passed, self.before.counted, self.after.passed, self.after.counted)
 
     @property
     def problem(self) -> str:
-        """Why this does not count as a gain, without a full stop; "" where it does."""
+        """Why this does not count as a gain, without a full stop; "" if it does."""
         if self.value is None:
             return "no held-out sample has a verdict"
         text = f"of held-out samples {self.before.words} passed before, {self.after.words} now"
@@ -143,13 +143,13 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A function."""
+    """A function with its results."""
 
-    name: str  # Its readable id, `path::qualified_name`
+    name: str  # its readable id, `path::qualified_name`
     kind: DocstringQuality
     task: TaskRow | None
     seen: Share
-    why: str = ""  # Why it is untestable, "" where it is not
+    why: str = ""  # why it is untestable, or "" if it is testable
 
 
 def standings(
@@ -160,7 +160,7 @@ def standings(
     below: float,
     samples: int,
 ) -> tuple[Standing, ...]:
-    """Return every function, those that became no task last; samples of numbers from ``samples`` on are held out."""
+    """Return every function, with those that became no task last; samples numbered from ``samples`` on are held out."""
     found = []
     for task in tasks:
         seen = share_of(candidates.get(task.id, ()), range(samples))

@@ -1,4 +1,4 @@
-"""Accepted docstrings as a change for git: a patch, or a branch with one commit."""
+"""Accepted docstrings as a git change: a patch, or a branch with one commit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AUTHOR = ("Workbench", "workbench@localhost")
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file before and after, by its path in the repository."""
+    """A file before and after, with its path in the repository."""
 
     path: str
     before: bytes
@@ -34,10 +34,10 @@ class FileChange:
 
 
 def commit_message(attempts: Sequence[DocstringAttempt], ks: Sequence[int], evaluator: str) -> str:
-    """Return what a commit says: each function with pass@k before and after on samples that were held out.
+    """Return a commit message: each function with pass@k before and after on held-out samples.
 
-    The accepted docstrings were selected by these samples among all ``attempts``, so their gains are biased upwards: the mean over all
-    that came to such samples stands beside them.
+    The accepted docstrings were selected from all ``attempts`` by these samples, so their gains are biased upwards. The
+    message therefore also states the mean gain over all attempts with held-out samples.
     """
     accepted = [attempt for attempt in attempts if attempt.is_kept]
     one = len(accepted) == 1
@@ -72,7 +72,10 @@ def commit_message(attempts: Sequence[DocstringAttempt], ks: Sequence[int], eval
 
 
 def patch_of(changes: Sequence[FileChange], message: str, prefix: str = "") -> bytes:
-    """Return a patch with its message for ``git apply`` and ``git am``; ``prefix`` is the folder of the files in the checkout."""
+    """Return a patch with its message for ``git apply`` and ``git am``.
+
+    ``prefix`` is the folder of the files in the checkout.
+    """
     import git
 
     author = git.Actor(*_AUTHOR)
@@ -96,13 +99,13 @@ def patch_of(changes: Sequence[FileChange], message: str, prefix: str = "") -> b
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A git checkout that holds a source: the folder of its working tree, and where in it the source is (``""``, ``"lib/"``)."""
+    """A git checkout with the source: its working tree, and the source's folder in it (``""``, ``"lib/"``)."""
 
     root: Path
     prefix: str
 
     def check_branch(self, name: str) -> None:
-        """Make sure that a branch can be made. Raises UsageError: the name is no branch's, or there is one."""
+        """Check that a branch can be created. Raises UsageError if the name is invalid or exists already."""
         import git
 
         with git.Repo(self.root) as repository:
@@ -116,7 +119,7 @@ class Checkout:
                 raise UsageError(f"There is a branch {name} already; name another one with --branch.")
 
     def commit(self, name: str, changes: Sequence[FileChange], message: str) -> str:
-        """Make a branch with one commit more and return its short name; the working tree stays as it is."""
+        """Create a branch with one additional commit and return its short id; the working tree is not changed."""
         import git
         from gitdb import IStream
 
@@ -165,7 +168,7 @@ def _blob(tree: Any, path: str) -> Any:
 
 
 def written(folder: Path, texts: Mapping[str, bytes]) -> Path:
-    """Write files into a folder, each at once, unless they are there; returns the folder."""
+    """Write files to a folder, each atomically, unless they exist, and return the folder."""
     for path, text in texts.items():
         file = folder / path
         if file.is_file() and file.read_bytes() == text:
@@ -183,7 +186,7 @@ def suggested_name(source: str) -> str:
 
 
 def check_patch(file: Path) -> None:
-    """Make sure that a patch can be written. Raises UsageError: the file is there already, or its folder is not."""
+    """Check that a patch can be written. Raises UsageError if the file exists already, or its folder does not."""
     if file.exists():
         raise UsageError(f"{file} is there already; name another file for the patch.")
     if not file.absolute().parent.is_dir():
@@ -197,7 +200,7 @@ def source_checkout(source: str) -> Checkout | None:
 
 @dataclass(frozen=True, slots=True)
 class Improved:
-    """What came of it."""
+    """The result of an improvement."""
 
     standings: tuple[Standing, ...]
     attempts: tuple[DocstringAttempt, ...]
@@ -207,7 +210,7 @@ class Improved:
 
     @property
     def kept(self) -> tuple[DocstringAttempt, ...]:
-        """The attempts that passed every gate, at most one of each function."""
+        """The attempts that passed every gate, at most one per function."""
         return tuple(attempt for attempt in self.attempts if attempt.is_kept)
 
     @property
@@ -221,7 +224,7 @@ class Improved:
 
 
 def attempts_of(reader: SessionReader, row: ImprovementRow, plan: ImprovementPlan) -> tuple[DocstringAttempt, ...]:
-    """Return the attempts of an order, by function, then number; those that lie beyond it are left out."""
+    """Return the attempts of an improvement by function and number, without those beyond the planned number."""
     rows = [(one, reader.task(one.task_id)) for one in reader.docstring_attempts(row.id) if one.number <= plan.attempts]
     return tuple(_attempt(reader, one, task) for one, task in rows if task is not None)
 
@@ -251,7 +254,7 @@ def task_source(reader: SessionReader, task: TaskRow) -> tuple[bytes, Function]:
 
 
 def spliced(docstrings: Iterable[tuple[TaskRow, bytes, str]]) -> dict[str, tuple[bytes, bytes]]:
-    """Return files before and after, each with new docstrings; each of these comes with its task and the file of that."""
+    """Return files before and after with new docstrings; each docstring comes with its task and the file's content."""
     from workbench.regeneration.grafting import graft_file
 
     files: dict[str, tuple[bytes, dict[tuple[str, str, int], str | None]]] = {}

@@ -1,4 +1,4 @@
-"""Parse a docstring from an answer, and the gates that it must pass before it is sampled, the cheapest first."""
+"""Extract a docstring from an answer, and check it against the gates that precede sampling, cheapest first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workbench.regeneration.leakage import THRESHOLD, measure_leakage
 from workbench.repository.functions import Function, find_definitions
 from workbench.repository.splicing import SpliceError, body_indent, body_text, replace_docstring
 
-#: Characters that a docstring may have, or three times those of the function, whatever is less; at least :data:`SHORTEST_LIMIT`.
+#: Maximum length in characters, unless three times the function's length is less; never below :data:`SHORTEST_LIMIT`.
 LONGEST = 4_000
 SHORTEST_LIMIT = 1_200
 
@@ -33,7 +33,7 @@ def longest_for(source: bytes, function: Function) -> int:
 
 
 def check_docstring(source: bytes, function: Function, text: str, project: ProjectIndex) -> tuple[str, bytes]:
-    """Return an unindented docstring as laid out in its file, and the changed file. Raises Refused."""
+    """Return an unindented docstring as formatted in its file, and the changed file. Raises Refused."""
     if len(text) > (longest := longest_for(source, function)):
         raise Refused("length", f"it has {len(text):,} characters, {longest:,} are allowed here")
     laid_out = _laid_out(text, body_indent(source, function))
@@ -64,7 +64,7 @@ def _laid_out(text: str, indent: str) -> str:
 
 
 def _other_change(source: bytes, changed: bytes, function: Function, docstring: str) -> str | None:
-    """Return what of a file is not as it was, apart from the docstring of one function; None for nothing."""
+    """Describe any change to a file other than the docstring of one function, or return None."""
     if (reason := difference(source, changed)) is not None:
         return reason
     before = {one.key: one.docstring for one in find_definitions(source, function.path)}
@@ -79,7 +79,7 @@ def _other_change(source: bytes, changed: bytes, function: Function, docstring: 
     return None
 
 
-#: Characters of an answer that are read at all; a docstring is a tenth of that at most.
+#: Maximum number of characters of an answer; docstrings have at most a tenth of that.
 LARGEST_ANSWER = 40_000
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*[\w.+-]*[ \t]*\n(.*)\n[ \t]*\1[ \t]*", re.DOTALL)
@@ -89,7 +89,7 @@ _QUOTES = re.compile(r"\"\"\"|'''")
 
 
 def read_docstring(answer: str) -> str:
-    """Return the text of the docstring that an answer is, without the indentation of its lines. Raises Refused: it is none."""
+    """Return the docstring in an answer, without indentation. Raises Refused if the answer is not a docstring."""
     if len(answer) > LARGEST_ANSWER:
         raise Refused(
             "answer", f"it has {len(answer):,} characters, and what has more than {LARGEST_ANSWER:,} is no docstring"
@@ -160,7 +160,7 @@ def untrue_claims(docstring: str, function: Function, project: ProjectIndex) -> 
 
 def _of_parameters(docstring: str, function: Function) -> Iterator[str]:
     own = {one.name.lstrip("*") for one in function.parameters}
-    # What a function takes as `**` may have any name.
+    # Arguments passed through `**` may have any name.
     if any(one.name.startswith("**") for one in function.parameters):
         return
     named = [*_sections(docstring), *_FIELD.findall(docstring)]

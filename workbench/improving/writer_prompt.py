@@ -1,4 +1,4 @@
-"""What a writer of docstrings is asked, with the bodies that failed by the docstring as it is."""
+"""The prompt for a writer of docstrings, with the bodies that failed under the current docstring."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ characters.
 {refused}
 Answer with the docstring alone, in triple quotes.
 """
-#: For models with a small window: they lose the thread of more than this.
+#: For models with a small window, which get lost in longer texts.
 _SHORT_TASK = """\
 ```python
 {code}
@@ -52,7 +52,7 @@ Write a better docstring for `{name}`: what it does, its parameters, what it ret
 {refused}
 Answer with the docstring alone, in triple quotes.
 """
-#: Holds the embedded model to one literal.
+#: Restricts the embedded model to a single literal.
 ONE_LITERAL = r'root ::= "\"\"\"" [^"\\]+ "\"\"\""'
 
 
@@ -65,7 +65,10 @@ def writer_prompt(
     longest: int,
     short: bool = False,
 ) -> tuple[Message, ...]:
-    """Return the messages that ask for a docstring; ``refused`` has former ones ("" for no docstring), the oldest first."""
+    """Return the messages that request a docstring.
+
+    ``refused`` has previous ones, oldest first, with "" for answers without a docstring.
+    """
     code = decode(source[function.span.start : function.span.end], source_encoding(source))
     shown = dedent("".join(f"{line}\n" for line in [*function.decorators, code])).strip().replace("\r\n", "\n")
     text = (_SHORT_TASK if short else _TASK).format(
@@ -90,12 +93,12 @@ def _told(docstring: str, refusal: Refusal) -> str:
 
 
 MOST = 3
-_LONGEST = 4_000  # characters of a body that are shown
+_LONGEST = 4_000  # maximum number of characters shown of a body
 
 
 @dataclass(frozen=True, slots=True)
 class FailingBody:
-    """A body that an evaluator wrote from a docstring, and how it behaved differently from the function."""
+    """A body that an evaluator wrote from a docstring, and a description of how it differs in behaviour."""
 
     body: str
     words: str
@@ -104,7 +107,10 @@ class FailingBody:
 def failing_bodies(
     reader: SessionReader, task: TaskRow, rows: Iterable[CandidateRow], samples: int
 ) -> list[FailingBody]:
-    """Return different bodies that did not pass, at most :data:`MOST`; samples of numbers from ``samples`` on are held out."""
+    """Return at most :data:`MOST` different bodies that did not pass.
+
+    Samples numbered from ``samples`` on are held out.
+    """
     found: dict[str, FailingBody] = {}
     for row in sorted(rows, key=lambda one: one.sample):
         if row.sample >= samples or row.verdict not in WRONG_VERDICTS or len(found) == MOST:

@@ -1,1 +1,1 @@
-"""The read model: every query over a session and every figure made of it; faces only format them."""
+"""The read model: every query over a session and every figure derived from it; user interfaces only format them."""

@@ -1,6 +1,6 @@
 """*Works*: the shares of a README's working blocks and true claims, independent of any rubric.
 
-Only executed blocks and decidable claims count. The number of undecided ones comes with each share.
+Only executed blocks and decidable claims count. Each share comes with the number of undecided ones.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CheckSummary:
-    """Blocks and claims by verdict, named as the columns of a session's checks."""
+    """Numbers of blocks and claims by verdict; the names are those of the columns for a session's checks."""
 
     works: int = 0
     fails: int = 0
@@ -81,19 +81,19 @@ def _of(some: int, all_of_them: int) -> str:
 
 
 def counting_check(rows: Iterable[CheckRow]) -> CheckRow | None:
-    """Return the check that counts: the last undamaged one that ended, with blocks, by the newest rules."""
+    """Return the authoritative check: the last completed, undamaged one with blocks, by the newest rules."""
     ended = [row for row in rows if row.result_blob is not None and _counted(row)]
     return max(ended, key=lambda row: (row.executed, row.rules, row.at), default=None)
 
 
 def _counted(row: CheckRow) -> bool:
-    """Return whether all numbers of a row are numbers: SQLite stores text in numeric columns as well."""
+    """Return whether all numeric columns of a row hold numbers, because SQLite also accepts text there."""
     whole = [getattr(row, name) for name in (*CheckSummary.__slots__, "executed", "rules")]
     return all(isinstance(one, int) and one >= 0 for one in whole) and isinstance(row.at, float | int)
 
 
 def check_summaries(reader: SessionReader, trial: str | None = None) -> dict[str, CheckSummary]:
-    """Return *Works* of each trial, or of one, whose README was checked."""
+    """Return *Works* for each trial with a checked README, or for one trial."""
     rows: dict[str, list[CheckRow]] = {}
     for row in reader.checks(trial):
         rows.setdefault(row.trial_id, []).append(row)

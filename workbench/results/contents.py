@@ -1,6 +1,6 @@
-"""The contents of a session for reports: runs, trials, tasks with their candidates.
+"""The contents of a session for reports: runs, trials, and tasks with their candidates.
 
-A candidate that is being retested counts by its former verdict, and is marked.
+A candidate that is being retested counts by its previous verdict and is marked.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TaskGroupLine:
-    """A task under a group."""
+    """A task in one group."""
 
     task: TaskRow
     group: Group
@@ -58,7 +58,7 @@ class TaskGroupLine:
 
     @property
     def cells(self) -> str:
-        """Return a glyph per sample: that of its verdict, with ′ if it is being retested and ≟ if it is doubtful."""
+        """Return a glyph per sample: that of its verdict, with ′ if it is being retested or ≟ if it is doubtful."""
         return "".join(map(cell, self.candidates))
 
 
@@ -66,8 +66,8 @@ class TaskGroupLine:
 class Regenerated:
     """A regeneration run.
 
-    Its ready and excluded tasks, figures by group, a line per task and group, and dropped functions; ``diagnosis`` says
-    why candidates failed, ``files`` has pass@k by file for each group.
+    It has the ready and excluded tasks, figures by group, a line per task and group, and the dropped functions;
+    ``diagnosis`` says why candidates failed, and ``files`` has pass@k by file for each group.
     """
 
     ks: tuple[int, ...]
@@ -81,7 +81,7 @@ class Regenerated:
     files: Mapping[Group, tuple[TaskGroup, ...]]
 
     def of_task(self, task: str) -> list[TaskGroupLine]:
-        """Return the lines of one task, controls last."""
+        """Return the lines of one task, with controls last."""
         return [line for line in self.lines if line.task.id == task]
 
     def name(self, group: Group) -> str:
@@ -89,7 +89,7 @@ class Regenerated:
 
 
 def cell(candidate: CandidateRow) -> str:
-    """Return one glyph for a candidate."""
+    """Return a glyph for a candidate."""
     if candidate.verdict is not None:
         sign = glyphs.VERDICTS.get(candidate.verdict, "?")
         return sign + (glyphs.FORMER if candidate.retesting else "") + (glyphs.DOUBTFUL if candidate.doubtful else "")
@@ -111,12 +111,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A trial with its scores, the preferred rubric first.
+    """A trial with its scores, starting with the preferred rubric.
 
-    The row's state is the displayed one: ``unscored`` if a judge failed, with the reason in ``problem``;
-    ``content_suffix`` marks its content where another trial of the same name has other content. ``given`` are those points of the
-    first score that the answer's format earned by itself, None where the answer was free; ``tiers`` are its sums by tier,
-    none where its scorecard cannot be read; ``works`` is how much of its README holds, None where that was not checked.
+    The row's state is the displayed one: ``unscored`` if a judge failed, with the reason in ``problem``.
+    ``content_suffix`` distinguishes its content if another trial of the same name has different content. ``given`` is
+    the part of the first score that the answer's format earned, or None if the answer's format was free. ``tiers`` has
+    the totals of the first scorecard by tier and is empty if that cannot be read. ``works`` summarises the check of its
+    README, or is None if there was none.
     """
 
     row: TrialRow
@@ -138,7 +139,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Everything that a report needs, except the long texts, which are read when they are written.
+    """Everything that a report needs, except long texts, which are read when they are written.
 
     ``archived`` is the number of archived runs, which are left out with everything that belongs to them.
     """
@@ -167,7 +168,7 @@ class Contents:
         return tuple((run, run.regenerated) for run in self.runs if run.regenerated is not None)
 
     def tags(self, item: str) -> str:
-        """Return the star and tags of an item as a whole, "" for none."""
+        """Return the star and tags of a whole item, or "" if it has none."""
         return in_words(label.label for label in self.labels if (label.item, label.part) == (item, ""))
 
     def all_tags(self, item: str) -> str:
@@ -231,8 +232,8 @@ def former_failing(reader: SessionReader, former: FormerVerdictRow) -> list[Fail
 
 
 def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None) -> Regenerated:
-    """Read the tasks of a run with their candidates, including samples that later runs added."""
-    # Imported here: reports on document runs do not need the room of regeneration.
+    """Read the tasks of a run with their candidates, including samples added by later runs."""
+    # Imported here because reports on document runs do not need the memory for regeneration.
     from workbench.regeneration.outcome import group_outcomes, ks_of, pass_by, task_result
     from workbench.results.failures import diagnose
     from workbench.session.sample_counts import counts_of, group_of, sample_counts
@@ -305,13 +306,13 @@ def _wanted(reader: SessionReader, item: WorkItem | None) -> tuple[str | None, s
 
 
 def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:
-    """Return how much of the repository the agent read, "" if unknown."""
+    """Return how much of the repository the agent read, or "" if unknown."""
     if not trial.snapshot:
         return ""
     sizes = dict(reader.files_of(trial.snapshot))
     if not sizes:
         return ""
-    # A file counts by the bytes that the agent was shown: a truncated file is partly read.
+    # Only bytes shown to the agent count, so a truncated file counts as partly read.
     read = {
         row.path: min(row.size, sizes[row.path])
         for row in reader.accessed_files(trial.id)

@@ -1,7 +1,8 @@
-"""The request of a step, message by message with its tokens, and the changes since the previous request.
+"""The request of a step: its messages with their tokens, and the changes since the previous request.
 
 A provider counts the tokens of a whole request. An agent repeats its conversation in each request, so the growth
-between two requests is the exact count of what was added; only within that sum are tokens shared out, by bytes.
+between two requests is the exact count for the added messages. If there are several, this count is divided among them
+in proportion to their size in bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import CallRow, StepRow
 
 MOST_REQUESTS = 60
-"""Number of previous requests that are read; the tokens of older messages are shared out together."""
+"""Maximum number of previous requests to read; the tokens of older messages are divided among them as one group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,34 +25,34 @@ class ContextPart:
     """One message of a request."""
 
     kind: str  # ``system``, ``task``, ``answer`` (of an earlier step) or ``observation``
-    step: int | None  # whose answer or observation it is, if known
+    step: int | None  # the step of this answer or observation, if known
     role: str
     digest: str
     size: int  # bytes
-    tokens: float | None  # None: not recorded
-    exact: bool  # counted, not shared out by bytes
-    new: bool  # the request before did not have it
+    tokens: float | None  # None if not recorded
+    exact: bool  # whether it was counted rather than estimated from the size
+    new: bool  # whether the previous request did not contain it
 
 
 @dataclass(frozen=True, slots=True)
 class ContextUsage:
-    """A request."""
+    """The context of one request."""
 
     call: CallRow
     parts: tuple[ContextPart, ...]
-    previous: int | None  # the step of the request before, None for the first
-    previous_tokens: int | None  # of that request, None if unknown
-    dropped: tuple[ContextPart, ...]  # messages that only the request before has
-    shape: int  # bytes of the response schema, 0 for none
+    previous: int | None  # the step of the previous request, None for the first
+    previous_tokens: int | None  # tokens of the previous request, None if unknown
+    dropped: tuple[ContextPart, ...]  # messages that only the previous request contains
+    shape: int  # size of the response schema in bytes, 0 if there is none
 
     @property
     def tokens(self) -> int | None:
-        """Tokens of the whole request as the provider counted them."""
+        """Tokens of the whole request as counted by the provider."""
         return self.call.prompt_tokens
 
 
 _Message = tuple[str, str]
-"""Role, and digest of the content."""
+"""Role and content digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class _Request:
 
 
 def read_context_usage(reader: SessionReader, step: StepRow) -> ContextUsage | None:
-    """Read the request of a step; None if none is recorded."""
+    """Read the request of a step, or return None if none is recorded."""
     call = reader.call(step.call_id) if step.call_id is not None else None
     if call is None:
         return None
@@ -110,7 +111,7 @@ def _parts(request: _Request, earlier: Sequence[_Request], sizes: Sequence[int])
 
 
 def _common(before: Sequence[_Message], after: Sequence[_Message]) -> list[tuple[int, int]]:
-    """Return the places of messages that both requests have, in the same order."""
+    """Return the positions of messages that both requests contain in the same order."""
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     return [(block.a + at, block.b + at) for block in blocks for at in range(block.size)]
 
@@ -125,7 +126,7 @@ def _starts(request: _Request, earlier: Sequence[_Request]) -> list[_Request]:
 
 
 def _sums(request: _Request, earlier: Sequence[_Request]) -> list[tuple[int, int | None]]:
-    """Return stretches of messages as (end, tokens), None for unknown tokens."""
+    """Return sections of messages as (end, tokens), with None for unknown tokens."""
     sums: list[tuple[int, int | None]] = []
     before: int | None = 0
     for one in [*_starts(request, earlier), request]:
@@ -139,9 +140,10 @@ def _sums(request: _Request, earlier: Sequence[_Request]) -> list[tuple[int, int
 
 
 def share_out(sizes: Sequence[int], sums: Sequence[tuple[int, int | None]]) -> list[tuple[float | None, bool]]:
-    """Return for each part its share of the tokens, by bytes, and whether it is exact.
+    """Return each part's share of the tokens, in proportion to bytes, and whether it is exact.
 
-    ``sums`` are consecutive stretches as (end, tokens), None for unknown tokens; a stretch of one part is exact.
+    ``sums`` are consecutive sections as (end, tokens), with None for unknown tokens; a section with a single part is
+    exact.
     """
     found: list[tuple[float | None, bool]] = []
     for end, tokens in sums:
@@ -163,7 +165,7 @@ def _kind(messages: Sequence[_Message], at: int) -> str:
 
 
 def _origins(request: _Request, earlier: Sequence[_Request]) -> list[int | None]:
-    """Return for each message the step after whose request it first appeared."""
+    """Return for each message the step of the last request before it first appeared."""
     origins: list[int | None] = [None] * len(request.messages)
     starts = _starts(request, earlier)
     for one, following in zip(starts, [*starts[1:], request], strict=False):

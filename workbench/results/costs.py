@@ -1,6 +1,6 @@
 """Costs of runs and models: requests, tokens, dollars and seconds.
 
-An unknown price is not 0: each figure comes with the number of calls that it leaves out.
+An unknown price does not count as 0: each figure states how many calls it leaves out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SELECT EXISTS (SELECT 1 FROM trials WHERE run_id = ? AND cost_usd IS NOT NULL)
 
 
 def spend_of(reader: SessionReader, run: RunRow) -> float | None:
-    """Return the cost of a run so far in US dollars; None if nothing in it has a price."""
+    """Return the cost of a run so far in US dollars, or None if none of its calls has a known price."""
     if run.spend_usd or reader.query(_PRICED, (run.id, run.id))[0][0]:
         return run.spend_usd
     return None
@@ -37,7 +37,7 @@ def total_spend(reader: SessionReader, runs: Iterable[RunRow]) -> float | None:
 
 
 class CallSum(NamedTuple):
-    """The calls of runs that are alike; ``cost_usd`` sums the priced ones, None if none is."""
+    """The total of a group of similar calls; ``cost_usd`` covers those with a known price, or is None without any."""
 
     purpose: str
     model: str
@@ -61,19 +61,19 @@ def calls_of(reader: SessionReader, runs: Iterable[str]) -> list[CallSum]:
 
 @dataclass(slots=True)
 class ModelCost:
-    """What a model cost and took in the runs of one kind."""
+    """The cost and usage of a model in runs of one kind."""
 
     model: str
-    kind: str  # "" for calls outside of any run
+    kind: str  # "" for calls outside any run
     sessions: int = 0
     requests: int = 0
-    tokens_in: int = 0  # counted by the provider, like tokens_out
+    tokens_in: int = 0  # as counted by the provider, like tokens_out
     tokens_out: int = 0
-    cost_usd: float | None = None  # of the requests whose price is known; None if none is
-    seconds: float = 0.0  # requests overlap, so this may exceed the runs' own time
+    cost_usd: float | None = None  # of the requests with a known price, or None if there are none
+    seconds: float = 0.0  # requests overlap, so this may exceed the duration of the runs
     failed: int = 0  # requests without a usable answer
-    unpriced: int = 0  # requests that are not in cost_usd
-    uncounted: int = 0  # requests that are in neither count of tokens
+    unpriced: int = 0  # requests not included in cost_usd
+    uncounted: int = 0  # requests not included in either token count
 
     def __iadd__(self, other: ModelCost) -> ModelCost:
         for name in ("sessions", "requests", "tokens_in", "tokens_out", "seconds", "failed", "unpriced", "uncounted"):
@@ -99,14 +99,14 @@ FROM calls LEFT JOIN runs ON runs.id = calls.run_id WHERE source IN ('live', 'er
 
 
 class Costs:
-    """What each model cost over sessions; a call that several of them have (copied, merged) counts once."""
+    """The cost of each model over sessions; a call found in several of them (copied or merged) counts once."""
 
     def __init__(self) -> None:
         self._met: set[tuple[object, ...]] = set()
         self._sums: dict[tuple[str, str], ModelCost] = {}
 
     def add(self, reader: SessionReader) -> None:
-        """Add the calls of a session, those of archived runs too: they were paid for."""
+        """Add the calls of a session, including those of archived runs, which were also paid for."""
         here: dict[tuple[str, str], ModelCost] = {}
         for kind, model, tokens_in, tokens_out, cost, seconds, failed, *call in reader.query(_CALLS):
             if (identity := tuple(call)) not in self._met:
@@ -121,7 +121,7 @@ class Costs:
 
     @property
     def rows(self) -> list[ModelCost]:
-        """Rows by model and kind of run, the most expensive first, then the one with the most tokens."""
+        """Rows by model and kind of run, sorted by cost and then by number of tokens, both descending."""
         return sorted(
             self._sums.values(),
             key=lambda one: (-(one.cost_usd or 0.0), -(one.tokens_in + one.tokens_out), one.model, one.kind),
@@ -149,7 +149,7 @@ def own_sessions(*also: Path | None) -> list[Path]:
 
 
 def costs_of(sessions: Iterable[Path]) -> tuple[list[ModelCost], dict[Path, str]]:
-    """Return what each model cost over sessions, and for each unreadable session the reason."""
+    """Return the cost of each model over sessions, and the reason for each session that cannot be read."""
     from workbench.session import SessionError, SessionReader
 
     costs, problems = Costs(), dict[Path, str]()

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from workbench.regeneration.outcome import TaskResult
     from workbench.session.reader import SessionReader
 
-_CHUNK = 200  # tasks whose candidates are read at once: their failing tests must not all be in memory
-_BODY, _TRACEBACK = 200_000, 40_000  # bytes that are read of each
+_CHUNK = 200  # tasks per query, so that not all their failing tests are in memory at once
+_BODY, _TRACEBACK = 200_000, 40_000  # maximum bytes read of each
 _WRONG = ", ".join(f"'{verdict}'" for verdict in WRONG_VERDICTS)
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Why candidates fail, by kind of failure and by test, the most frequent first."""
+    """Why candidates fail, by kind of failure and by test, most frequent first."""
 
     failed: tuple[FailedCandidate, ...]
     groups: tuple[FailureGroup, ...]
@@ -53,10 +53,10 @@ def diagnose(
     group: Group | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Diagnosis:
-    """Return why the candidates of a run fail; excluded tasks and controls are left out.
+    """Return why the candidates of a run fail, without excluded tasks and controls.
 
-    ``results`` (the tasks of each group) is for the tasks that nobody solves. Once ``stopped`` says so, what was read
-    so far is all.
+    ``results`` (the tasks of each group) is used to find tasks that nobody solves. Once ``stopped`` returns true, the
+    result covers what was read so far.
     """
     candidates = tuple(failed_candidates(reader, run_id, group, stopped))
     return Diagnosis(candidates, failure_groups(candidates), failing_most(candidates), unsolved(results))
@@ -117,7 +117,7 @@ def _of_tasks(
 
 
 class _Texts:
-    """Reads each distinct text once, and keeps one copy of what many candidates have in common."""
+    """Reads each distinct text once, and keeps one copy of data that many candidates share."""
 
     def __init__(self, reader: SessionReader) -> None:
         self._reader = reader
@@ -133,10 +133,10 @@ class _Texts:
         return self._tests.setdefault(tests, tests)
 
     def lead(self, failing: Sequence[tuple[FailedTest, str | None]]) -> FailedTest | None:
-        """Return the leading test with its place; of tests with the same error one that has a traceback."""
+        """Return the leading test with its position; among tests with the same error, one with a traceback."""
         lead = lead_of([test for test, trace in failing if trace] or [test for test, _ in failing])
         trace = next((trace for test, trace in failing if test is lead), None)
-        # Where a value was wrong, the test and the value tell all.
+        # For a wrong value, the test and the value are sufficient.
         return lead if lead is None or trace is None or lead.wrong_value else replace(lead, place=self._place(trace))
 
     def _place(self, digest: str) -> FailureLocation:
@@ -152,7 +152,10 @@ class _Texts:
         return found
 
     def changed(self, bodies: str | None) -> int:
-        """Return how far two bodies are apart, by their digests (the original's, a space, the candidate's or "")."""
+        """Return the distance between two bodies.
+
+        ``bodies`` has their digests: the original's, a space, and the candidate's or "".
+        """
         if bodies is None:
             return 0
         if bodies not in self._changed:
@@ -166,7 +169,7 @@ class _Texts:
 
 
 def verdict_sequences(reader: SessionReader, run_id: str, group: Group) -> tuple[VerdictSequence, ...]:
-    """Return the samples of each task that is not excluded, by their numbers."""
+    """Return the samples of each task that is not excluded, by number."""
     rows = reader.query(
         "SELECT tasks.id, snapshot, path, verdict FROM tasks JOIN candidates ON task_id = tasks.id "
         f"WHERE tasks.run_id = ? AND tasks.state != 'excluded' AND {OF_GROUP} AND control = 0 "

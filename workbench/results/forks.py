@@ -1,4 +1,4 @@
-"""Forks among trials: order and wording."""
+"""Forked trials: their order and description."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SIGN = "↳"
 
 
 def below_parents(ids: Sequence[str], parents: Sequence[str]) -> list[int]:
-    """Return the order of trials with each fork below its parent; a fork without its parent keeps its place."""
+    """Return the order of trials with each fork below its parent; a fork without a listed parent keeps its place."""
     known = set(ids)
     children: dict[str, list[int]] = {}
     for place, parent in enumerate(parents):
@@ -31,14 +31,14 @@ def below_parents(ids: Sequence[str], parents: Sequence[str]) -> list[int]:
 
 
 def fork_words(parent: str, step: int, edited: str) -> str:
-    """Return ``fork of 0471d974 at step 3, observation edited``, "" for a trial of its own."""
+    """Return ``fork of 0471d974 at step 3, observation edited``, or "" for a trial that is not a fork."""
     if not parent:
         return ""
     return f"fork of {parent[:8]} at step {step}" + (f", {edited} edited" if edited else "")
 
 
 def inheritance(trial: TrialRow, step: int) -> str:
-    """Return how a step of a fork comes from its parent: ``inherited``, ``inherited, observation edited``; else ""."""
+    """Return how a step comes from the fork's parent (``inherited``, ``inherited, observation edited``), or ""."""
     if not trial.parent or step > trial.fork_step:
         return ""
     return f"inherited, {trial.edited} edited" if step == trial.fork_step and trial.edited else "inherited"

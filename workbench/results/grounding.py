@@ -1,7 +1,7 @@
-"""Grounding counts of many trials, cached in ``grounding.db`` in the cache folder: a session may be read-only.
+"""Grounding counts of many trials, cached in ``grounding.db`` in the cache folder, because a session may be read-only.
 
-The key of a count holds everything it depends on (README, steps, repository, rules), so no entry goes stale and the
-file may be deleted at any time.
+The key of a count contains everything it depends on (README, steps, repository, rules), so entries never go stale and
+the file may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from workbench.session.rows import TrialRow
 
 RULES = 2
-"""Goes up with every change of what is an item or where it is looked for."""
+"""Version of the rules for what is an item and where to look for it; must increase with every change."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroundingCounts:
-    """What a table shows of a trial's grounding.
+    """A trial's grounding as shown in a table.
 
-    Items are counted, None without a README (``unseen`` and ``nowhere`` also without the repository on this machine);
-    ``share`` is the share of all bytes that were shown.
+    The other fields are numbers of items, or None without a README (``unseen`` and ``nowhere`` also without the
+    repository on this machine). ``share`` is the share of the repository's bytes that were shown to the agent.
     """
 
     seen: int | None
@@ -51,7 +51,7 @@ def counts_of(why: Why) -> GroundingCounts:
 
 
 class KeptGroundings:
-    """Counts of trials by what they depend on."""
+    """A cache of trials' counts."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path if path is not None else paths.cache_dir() / "grounding.db"
@@ -59,7 +59,7 @@ class KeptGroundings:
     def all_of(
         self, reader: SessionReader, stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[tuple[str, GroundingCounts]]:
-        """Yield (trial, counts) for the trials of a session that are done, the cached ones first."""
+        """Yield (trial, counts) for the completed trials of a session, cached ones first."""
         trials = [trial for trial in reader.trials() if trial.readme_blob or trial.state == "done"]
         keys = _keys(reader, trials)
         with contextlib.closing(self._connected()) as connection:
@@ -79,7 +79,7 @@ class KeptGroundings:
                 yield trial.id, counts
 
     def _connected(self) -> sqlite3.Connection:
-        """Open the file; if that fails, counts are cached in memory until this is closed."""
+        """Open the file; if that fails, counts are cached in memory until this object is closed."""
         for attempt in range(2):
             connection = None
             try:
@@ -110,7 +110,7 @@ def _known(connection: sqlite3.Connection) -> dict[str, GroundingCounts]:
 
 def _keep(connection: sqlite3.Connection, key: str, counts: GroundingCounts) -> None:
     value = json.dumps([counts.seen, counts.unseen, counts.nowhere, counts.share])
-    # It is only remembered: a full disk or another program's lock costs counting it again.
+    # This is only a cache: if the disk is full or locked by another program, the count is computed again.
     with contextlib.suppress(sqlite3.Error):
         connection.execute("INSERT OR REPLACE INTO counts VALUES (?, ?)", (key, value))
 

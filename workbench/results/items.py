@@ -1,4 +1,4 @@
-"""Which work item an id's first characters mean, and the shortest prefix that is still unique."""
+"""Find a work item by the first characters of its id, and the shortest unique prefix of an id."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TABLES: tuple[tuple[Kind, str], ...] = (("trial", "trials"), ("task", "tasks"),
 
 @dataclass(frozen=True, slots=True)
 class WorkItem:
-    """One work item of a session; ``step`` is set where one step of a trial was named."""
+    """A work item of a session; ``step`` is set if a single step of a trial was requested."""
 
     kind: Kind
     id: str
@@ -30,7 +30,7 @@ def all_items(reader: SessionReader) -> dict[str, Kind]:
 
 
 def short_ids(ids: Iterable[str]) -> Mapping[str, str]:
-    """Return each id with its shortest unique prefix of four characters or more."""
+    """Return each id with its shortest unique prefix of at least four characters."""
     ordered = sorted(set(ids))
     shortened = {}
     for place, name in enumerate(ordered):
@@ -43,7 +43,10 @@ def short_ids(ids: Iterable[str]) -> Mapping[str, str]:
 
 
 def find_item(reader: SessionReader, text: str) -> WorkItem:
-    """Return the item whose id begins with ``text``, ``TRIAL:STEP`` for a step. UsageError: none, or several."""
+    """Return the item with an id that begins with ``text``, or ``TRIAL:STEP`` for a step.
+
+    Raises UsageError if there is no such item or there are several.
+    """
     name, colon, number = text.strip().partition(":")
     ids = all_items(reader)
     found = [name] if name in ids else sorted(key for key in ids if name and key.startswith(name.lower()))

@@ -1,4 +1,4 @@
-"""The state of a regeneration run: totals, rate, evaluators, self-check, and what was excluded."""
+"""The state of a regeneration run: totals, rate, evaluators, self-check, and exclusions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.session.sample_counts import SampleCount
 
 RATE_SECONDS = (10.0, 120.0)
-"""Windows of the rate in seconds; the longer one applies if the shorter has few verdicts."""
+"""Time windows for the rate, in seconds; the longer one is used if the shorter contains few verdicts."""
 _ENOUGH = 20
 PASSED = {
     "parse": "file parses",
@@ -33,41 +33,41 @@ PASSED = {
     "documentation": "documented",
 }
 """Labels for the functions left after each stage of task building, in order."""
-_Ask = tuple[str, str, str]  # evaluator, prompt, context
+_Ask = tuple[str, str, str]  # (evaluator, prompt, context)
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorProgress:
-    """How far one group of a run is: ``decided`` of ``total`` samples have a verdict."""
+    """The progress of one group of a run: ``decided`` of ``total`` samples have a verdict."""
 
     evaluator: str
-    name: str  # tells the group from others of this evaluator
-    group: Group | None = None  # None: requested, but without a sample so far
+    name: str  # distinguishes the group from others of this evaluator
+    group: Group | None = None  # None if requested but without samples yet
     decided: int = 0
     total: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run as the file has it now, without its tasks."""
+    """A run as currently recorded in the file, without its tasks."""
 
     run: RunRow
     state: str
     plan: Mapping[str, Any]
     order: tuple[str, ...]  # the session's regeneration runs
-    groups: tuple[Group, ...]  # those with samples
+    groups: tuple[Group, ...]  # groups with samples
     group: Group
-    totals: GroupTotals  # of the samples of ``group``
+    totals: GroupTotals  # totals over the samples of ``group``
     stages: tuple[StageRow, ...]
     tasks: int
     excluded: int
     dropped: int
-    rate: float  # per second
+    rate: float  # samples per second
     sandboxes: tuple[str, ...]
     weaknesses: tuple[str, ...]
     check: SelfCheck
     reasons: tuple[ErrorReason, ...] = ()  # why samples of ``group`` have no verdict
-    progress: tuple[EvaluatorProgress, ...] = ()  # ``groups``, and those without a sample yet
+    progress: tuple[EvaluatorProgress, ...] = ()  # progress of ``groups`` and of groups without samples yet
 
     @property
     def evaluator(self) -> str:
@@ -82,7 +82,7 @@ class RunView:
 
     @property
     def lasting(self) -> bool:
-        """Whether the run failed in a way that a resume cannot fix."""
+        """Whether the run failed in a way that resuming cannot fix."""
         return self.state == "failed" and self.plan.get("lasting") is True
 
     @property
@@ -91,14 +91,14 @@ class RunView:
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """The requested k of pass@k, three at most."""
+        """The requested values of k for pass@k, at most three."""
         from workbench.regeneration.outcome import ks_of
 
         return ks_of(self.plan)[:3]
 
     @property
     def samples(self) -> int:
-        """m, the requested samples per task."""
+        """The requested number of samples per task (m)."""
         mine = [ask for ask in _asks(self.plan) if ask.get("evaluator") == self.evaluator]
         exact = [ask for ask in mine if _key(ask)[1:] == (self.group.prompt, self.group.context)]
         wanted = [ask.get("samples") for ask in exact or mine] or [self.plan.get("samples")]
@@ -125,7 +125,7 @@ def load_excluded(reader: SessionReader, run_id: str) -> Excluded:
 
 
 def load_view(reader: SessionReader, run_id: str, group: Group | None = None, evaluator: str = "") -> RunView | None:
-    """Read the state of a run; by default its newest group of ``evaluator`` is shown, else the newest of all."""
+    """Read the state of a run; by default ``evaluator``'s newest group is shown, or else the newest of all."""
     from workbench.regeneration.outcome import totals
     from workbench.session.sample_counts import sample_counts
 
@@ -166,7 +166,7 @@ def load_view(reader: SessionReader, run_id: str, group: Group | None = None, ev
 
 
 def progress_of(counts: Iterable[SampleCount], plan: Mapping[str, Any]) -> tuple[EvaluatorProgress, ...]:
-    """Return the progress of every group without controls, in the order of the asks."""
+    """Return the progress of every group except controls, in the order of the requests."""
     sums: dict[Group, list[int]] = {}
     for row in counts:
         if not row.control:
@@ -195,13 +195,13 @@ def _key(ask: Mapping[str, Any]) -> _Ask:
 
 
 def _fits(group: Group, ask: _Ask) -> bool:
-    # Samples of older files may lack prompt and context.
+    # Samples in older files may lack a prompt and context.
     of = group.prompt, group.context
     return group.evaluator == ask[0] and (of == ask[1:] or ("", "") in (of, ask[1:]))
 
 
 def _shown_first(counts: Sequence[SampleCount], evaluator: str, *, live: bool) -> Group | None:
-    """Return the group with the most samples (while live: the newest ones), ``evaluator``'s first."""
+    """Return the group with the most samples, or the newest samples during a run, preferring those of ``evaluator``."""
     requested = [row for row in counts if not row.control]
     samples: Counter[Group] = Counter()
     newest: dict[Group, int] = {}
@@ -217,7 +217,10 @@ def _asked_for(plan: Mapping[str, Any]) -> Group:
 
 
 def _rate(mine: Sequence[SampleCount], now: float) -> float:
-    """Return samples per second over the last seconds, or since the first of these: an earlier run may have paused."""
+    """Return the samples per second over the last seconds.
+
+    The time before the first of these samples is left out, because an earlier run may have paused.
+    """
     tested = [row for row in mine if row.verdict and row.first_recent is not None]
     if not tested:
         return 0.0
@@ -228,9 +231,9 @@ def _rate(mine: Sequence[SampleCount], now: float) -> float:
 
 
 def _sandboxes(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the back ends that gave verdicts, else the chosen one, and what they do not isolate.
+    """Return the back ends that gave verdicts, or else the selected one, and what they do not isolate.
 
-    What a plug-in back end does not isolate was declared when the run used it.
+    What a plug-in back end does not isolate was recorded when the run used it.
     """
     from workbench.sandbox.choose import weaknesses_of
 
@@ -241,19 +244,19 @@ def _sandboxes(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[
     return names, weaknesses_of(names, str(plan.get("sandbox") or ""), recorded)
 
 
-# -- how many functions and tests are left
+# -- number of functions and tests left
 
 
 FOUND, UNDECIDED, ASKED, EXCLUDED = "found", "undecided", "asked", "control"
-"""Keys of counts that are those of no stage."""
+"""Keys of counts that do not belong to a stage."""
 TESTS = "tests:"
-"""Begins the key of a count of quarantined tests."""
+"""Prefix of the keys of quarantined-test counts."""
 _ALWAYS = tuple(stage for stage in PASSED if stage != "documentation")
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A row of the table: ``left`` functions passed this stage, ``dropped`` did not; None where it is not known."""
+    """A row of the table: ``left`` functions passed this stage and ``dropped`` did not; None means unknown."""
 
     key: str
     title: str
@@ -264,7 +267,7 @@ class Count:
 def counts(
     stages: Sequence[StageRow], dropped: Mapping[str, int], tasks: int, excluded: int, *, live: bool
 ) -> list[Count]:
-    """Return the counts at every stage; ``excluded`` of the ``tasks`` were taken out by a control."""
+    """Return the counts at every stage; ``excluded`` of the ``tasks`` were removed by a control."""
     gone = sum(dropped.values())
     left = max([stage.total or 0 for stage in stages if stage.name in {"trace", "filter"}] + [gone + tasks])
     known = next((stage for stage in stages if stage.name == "filter"), None)
@@ -272,7 +275,7 @@ def counts(
     rows = [Count(FOUND, "functions found", left or None)]
     if not left:
         return rows
-    # A stage that a newer engine knows is shown under its own name, before the stages that end the building.
+    # A stage of a newer engine is shown by its own name, before the final stages.
     for stage in (*_ALWAYS, *(stage for stage in dropped if stage not in PASSED), "documentation"):
         gone = dropped.get(stage, 0)
         left -= gone

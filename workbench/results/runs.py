@@ -1,4 +1,4 @@
-"""Runs: their state, progress and cost, and which of them wait in the queue."""
+"""Runs: their state, progress and cost, and the queue of waiting runs."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ WHERE run_id = ? AND state != 'excluded' AND control = 0
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """A run."""
+    """A run as one line of a list."""
 
     id: str
     kind: str
     name: str
     asked: str  # the plan in a few words
-    state: str  # as shown, see :meth:`SessionReader.run_state`
-    done: int  # trials that are over, or samples with a verdict
+    state: str  # the displayed state, see :meth:`SessionReader.run_state`
+    done: int  # finished trials, or samples with a verdict
     total: int
     unit: str  # ``trials``, ``samples`` or ``scores``
     first_trial: str | None
-    spend_usd: float | None  # None: nothing in it has a price
+    spend_usd: float | None  # None if no price is known
     created_at: float  # unix seconds
-    seconds: float | None  # None before it was begun
-    failed: int = 0  # trials
+    seconds: float | None  # None before the start
+    failed: int = 0  # number of failed trials
     error: str = ""
     archived: bool = False
     labels: tuple[str, ...] = ()  # star and tags
-    place: int = 0  # in the queue, from 1; 0: not queued
-    paused: bool = False  # stays back in the queue
+    place: int = 0  # position in the queue, from 1; 0 if not queued
+    paused: bool = False  # whether it is held back in the queue
 
     @property
     def title(self) -> str:
@@ -62,14 +62,14 @@ class RunLine:
 
 
 def waiting_runs(reader: SessionReader) -> list[RunRow]:
-    """Return the queued runs with a living engine, the next one first."""
+    """Return the queued runs with a living engine in the order of the queue."""
     queued = [run for run in reader.runs() if run.state == "queued" and run.queue_position is not None]
     living = [run for run in queued if engine_starts.is_coming(run.id) and reader.holder(run.id) is None]
     return sorted(living, key=lambda run: (run.queue_position or 0.0, run.created_at))
 
 
 def latest_regeneration(reader: SessionReader) -> str | None:
-    """Return the run to show when a session is opened: a running one, else the last with tasks, else the last."""
+    """Return the run to show when a session is opened: a running one, or else the last with tasks, or else the last."""
     found = reader.query(
         "SELECT id FROM runs WHERE kind = 'regenerate' AND archived_at IS NULL ORDER BY "
         "EXISTS (SELECT 1 FROM tasks WHERE run_id = runs.id) OR EXISTS (SELECT 1 FROM stages WHERE run_id = runs.id) DESC, "
@@ -83,7 +83,7 @@ def snapshot_sources(reader: SessionReader) -> dict[str, tuple[str, str]]:
 
 
 def load_runs(reader: SessionReader, now: float) -> tuple[RunLine, ...]:
-    """Read all runs of a session, archived ones too, the newest first."""
+    """Read all runs of a session, including archived ones, newest first."""
     trials = trials_by_run(reader)
     lines = [_line(reader, run, trials.get(run.id), now) for run in reader.all_runs()]
     labels = labels_by_item(reader.labels())
@@ -132,7 +132,7 @@ def _progress(reader: SessionReader, run: RunRow, trials: Counter[str]) -> tuple
 
 
 def scores_asked(run: RunRow) -> int:
-    """Return how many scorecards a run asks for of other runs' trials: trials × rubrics × judges."""
+    """Return the number of scorecards that a run requests for other runs' trials: trials × rubrics × judges."""
     plan = run.plan
     trials, rubrics = plan.get("trials"), plan.get("rubrics")
     if not (isinstance(trials, list) and isinstance(rubrics, list)):
@@ -151,11 +151,11 @@ def sentence(lines: Sequence[RunLine]) -> str:
     return " · ".join([total, *parts, *([f"${sum(priced):.3f}"] if priced else [])])
 
 
-_NAMED = 2  # cases listed by name
+_NAMED = 2  # number of cases listed by name
 
 
 def plan_title(run: RunRow) -> str:
-    """Return the plan on one line; a damaged plan gives the kind of the run.
+    """Return the plan on one line, or the kind of the run if the plan is damaged.
 
     ``word_counter × 3 · white · gpt-4o``, ``score 12 trials · aeo-bench, strict · offline``, ``check 12 READMEs``, or
     ``word_counter · docs original · gpt-5-mini × 3``.

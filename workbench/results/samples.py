@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 ROUTES = ("hot", "warm", "cold")
-"""The routes of a verdict, fastest first."""
+"""The routes to a verdict, fastest first."""
 SAMPLE_STATE = (
     f"coalesce(verdict, '') || ' ' || candidates.state || ' ' || CASE WHEN route IN {ROUTES} THEN route ELSE '' END"
 )
-"""A candidate's :class:`SampleState` in SQL, to be concatenated over the samples of a task; see :func:`sample_states`."""
+"""SQL for a candidate's :class:`SampleState`, concatenated over the samples of a task; see :func:`sample_states`."""
 _POINTS = 8
 _MOST_PROBLEMS = 2_000
 
 
 class SampleState(NamedTuple):
-    """A sample's verdict (None before it has one), the state of its row, and the route that gave the verdict.
+    """A sample's verdict (None before it has one), the state of its row, and the route that produced the verdict.
 
-    A sample that is being retested keeps its former verdict until the new one arrives.
+    A sample that is being retested keeps its previous verdict until the new one arrives.
     """
 
     verdict: str | None
@@ -71,25 +71,25 @@ def sample_states(text: str) -> tuple[SampleState, ...]:
 
 
 def samples_of(reader: SessionReader, task_id: str, group: Group) -> list[CandidateRow]:
-    """Return the samples of a task in a group by their numbers, controls left out."""
+    """Return the samples of a task in a group by number, without controls."""
     where = f"WHERE task_id = ? AND {OF_GROUP} AND control = 0 ORDER BY sample"
     return reader.rows(CandidateRow, "candidates", where, (task_id, *group.arguments))
 
 
 @dataclass(frozen=True, slots=True)
 class SampleView:
-    """A sample of a task, None if it does not exist so far, and its number from 0."""
+    """A sample of a task, or None if it does not exist yet, and its number, starting at 0."""
 
     task: TaskRow
     candidate: CandidateRow | None
     number: int
-    former: tuple[FormerVerdictRow, ...] = ()  # its former verdicts
-    labels: tuple[str, ...] = ()  # star and tags
+    former: tuple[FormerVerdictRow, ...] = ()  # its previous verdicts
+    labels: tuple[str, ...] = ()  # its star and tags
     annotations: tuple[str, ...] = ()
 
 
 def read_sample(reader: SessionReader, task_id: str, group: Group, number: int) -> SampleView | None:
-    """Read a task and its sample ``number``; None if the task is gone."""
+    """Read a task and its sample ``number``, or return None if the task no longer exists."""
     task = reader.task(task_id)
     samples = samples_of(reader, task_id, group)
     if task is None or not 0 <= number < len(samples):
@@ -101,7 +101,7 @@ def read_sample(reader: SessionReader, task_id: str, group: Group, number: int) 
 
 
 def candidates_of(reader: SessionReader, run_id: str) -> list[CandidateRow]:
-    """Return the candidates of the tasks of a run by group and sample, including those that later runs added."""
+    """Return the candidates for a run's tasks by group and sample, including those added by later runs."""
     where = "WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ?) ORDER BY control, evaluator, prompt, context, settings, sample"
     return reader.rows(CandidateRow, "candidates", where, (run_id,))
 
@@ -112,7 +112,7 @@ def next_sample(reader: SessionReader, task_id: str, evaluator: str) -> int:
 
 
 def failing_tests(reader: SessionReader, task_id: str, group: Group | None = None) -> list[FailingTestRow]:
-    """Return the failing tests of a task's samples, in one group or all, by test id; controls are left out."""
+    """Return the failing tests of a task's samples by test id, in one group or all, without controls."""
     of = f"SELECT id FROM candidates WHERE task_id = ? AND control = 0{f' AND {OF_GROUP}' if group else ''}"
     arguments = (task_id, *group.arguments) if group is not None else (task_id,)
     return reader.rows(FailingTestRow, "failing_tests", f"WHERE candidate_id IN ({of}) ORDER BY test_id", arguments)
@@ -133,7 +133,7 @@ def states_by_group(reader: SessionReader, run_id: str) -> dict[Group, dict[str,
 
 
 def results_by_group(reader: SessionReader, run_id: str) -> dict[Group, tuple[TaskResult, ...]]:
-    """Return the tasks of a run by group, controls left out."""
+    """Return the tasks of a run by group, without controls."""
     from workbench.regeneration.outcome import task_results
 
     tasks = {task.id: task for task in reader.tasks(run_id)}
@@ -159,7 +159,7 @@ def failed_checks(reader: SessionReader, run_id: str) -> list[FailedSelfCheck]:
 
 
 def run_check(reader: SessionReader, run_id: str, counts: Sequence[SampleCount], tasks: int) -> SelfCheck:
-    """Return the self-check of a run with so many tasks; failures name the tasks."""
+    """Return the self-check of a run with a given number of tasks; failures name the tasks."""
     from workbench.regeneration.self_check import self_check
 
     check = self_check(counts, tasks)
@@ -167,7 +167,7 @@ def run_check(reader: SessionReader, run_id: str, counts: Sequence[SampleCount],
 
 
 def development(reader: SessionReader, run_id: str, group: Group) -> tuple[float, ...]:
-    """Return the share of passed samples after each eighth of those that count."""
+    """Return the share of passed samples after each eighth of the counted samples."""
     rows = reader.query(
         f"SELECT count(*), sum(passed) FROM (SELECT verdict = 'passed' AS passed, ntile({_POINTS}) OVER (ORDER BY at) AS part "
         f"FROM candidates WHERE task_id IN (SELECT id FROM tasks WHERE run_id = ? AND state = 'ready') AND {OF_GROUP} "
@@ -181,13 +181,13 @@ def development(reader: SessionReader, run_id: str, group: Group) -> tuple[float
     return tuple(points)
 
 
-# Ids, ports, seconds, dates: every word with a digit except an HTTP status.
+# Ids, ports, seconds and dates: every word that contains a digit, except an HTTP status.
 _CHANGING = re.compile(r"(?<!status )(?<!code: )\b[\w-]*\d[\w-]*(?:[.:]\d[\w-]*)*")
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorReason:
-    """One cause: its first sentence, and how many items failed by it."""
+    """One cause of errors: its first sentence, and the number of items that failed because of it."""
 
     sentence: str
     count: int
@@ -200,12 +200,12 @@ class ErrorReason:
 
 
 def kind_of(sentence: str) -> str:
-    """Return a sentence without its variable parts, the same for all sentences on one cause."""
+    """Return a sentence without its variable parts, so that all sentences about one cause become equal."""
     return _CHANGING.sub("#", sentence)
 
 
 def counted(sentences: Iterable[tuple[str, int]]) -> tuple[ErrorReason, ...]:
-    """Return the causes of (sentence, count) pairs, the most frequent first."""
+    """Return the causes of (sentence, count) pairs, most frequent first."""
     first: dict[str, str] = {}
     counts: dict[str, int] = {}
     for sentence, count in sentences:
@@ -216,7 +216,7 @@ def counted(sentences: Iterable[tuple[str, int]]) -> tuple[ErrorReason, ...]:
 
 
 def error_reasons(reader: SessionReader, run_id: str, group: Group) -> tuple[ErrorReason, ...]:
-    """Return why samples of a group have no verdict; controls are left out."""
+    """Return the reasons why samples of a group have no verdict, without controls."""
     rows = reader.query(
         "SELECT verdict_reason, count(*) FROM tasks JOIN candidates ON task_id = tasks.id WHERE tasks.run_id = ? "
         f"AND control = 0 AND verdict = 'error' AND {OF_GROUP} GROUP BY verdict_reason ORDER BY min(at)",

@@ -1,4 +1,4 @@
-"""Scores: scorecards, totals, the spread over repeats, and how judges agree."""
+"""Scores: scorecards, totals, spread over repeats, and agreement of judges."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _HELD = "SELECT DISTINCT trial_id FROM steps JOIN calls ON calls.id = call_id WHERE kind = 'respond' AND response_schema_blob IS NOT NULL"
 _MOST_REPEATS = 200
 _MOST_CARDS = 20_000
-# Digest of a scorecard -> points from its format, and whether its tier 3 was credited: of the same digest always the same.
+# Digest of a scorecard -> points from its format, and whether tier 3 was credited; both depend only on the content.
 _read_cards: dict[str, tuple[float, bool]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedScore:
-    """A score by another program's scorer; it is in no figure."""
+    """A score by another program's scorer; no figure includes it."""
 
     scorer: str
     value: str
@@ -35,7 +35,7 @@ class ImportedScore:
 
 
 def card_of(reader: SessionReader, score: ScoreRow) -> Scorecard | None:
-    """Return the scorecard without its damaged parts; None if nothing can be read."""
+    """Return the scorecard without its damaged parts, or None if nothing can be read."""
     values = reader.card(score)
     return Scorecard.from_json(values) if values else None
 
@@ -50,7 +50,7 @@ def scores_of(reader: SessionReader, trials: Iterable[str]) -> list[ScoreRow]:
 
 
 def scores_version(reader: SessionReader) -> tuple[int, float]:
-    """Return the number of scorecards and when the last one came: it changes with each new one."""
+    """Return the number of scorecards and the time of the newest, which change with each new one."""
     count, last = reader.query("SELECT count(*), coalesce(max(at), 0) FROM scorecards")[0]
     return count, last
 
@@ -58,8 +58,8 @@ def scores_version(reader: SessionReader) -> tuple[int, float]:
 def totals_of(reader: SessionReader, scores: Iterable[ScoreRow]) -> dict[tuple[str, str, str], Total]:
     """Return the totals of scores by trial, rubric and judge.
 
-    A scorecard is read only if its trial was held to a format, or if tier 3 has as many points as a case without facts
-    gets.
+    A scorecard is only read if its trial had to follow a format, or if its tier 3 points equal those credited to a case
+    without facts.
     """
     held = {trial for (trial,) in reader.query(_HELD)}
     found = {}
@@ -79,7 +79,7 @@ def totals_of(reader: SessionReader, scores: Iterable[ScoreRow]) -> dict[tuple[s
 
 
 def agreement_of(reader: SessionReader, documents: Iterable[Sequence[ScoreRow]]) -> tuple[Agreement, ...]:
-    """Return how judges agree on documents, each given by its scores; () if none has two judges."""
+    """Return the agreement of judges over documents, each represented by its scores; () if none has two judges."""
     several = []
     for scores in documents:
         judges: dict[str, set[str]] = {}
@@ -95,7 +95,7 @@ def agreement_of(reader: SessionReader, documents: Iterable[Sequence[ScoreRow]])
 
 
 def agreement_on(reader: SessionReader, cards: Sequence[Scorecard]) -> tuple[Agreement, ...]:
-    """Return how the judges of these scorecards of one trial agree over all trials; () if each has its own rubric."""
+    """Return the agreement over all trials of the judges of one trial's scorecards; () if each has its own rubric."""
     rubrics = [card.rubric for card in cards]
     trials: dict[str, list[ScoreRow]] = {}
     for score in reader.scores() if len(set(rubrics)) < len(rubrics) else ():
@@ -105,7 +105,10 @@ def agreement_on(reader: SessionReader, cards: Sequence[Scorecard]) -> tuple[Agr
 
 
 def repeat_spreads(reader: SessionReader, trial: TrialRow) -> Mapping[tuple[str, str], tuple[PointSpread, ...]]:
-    """Return the spread of points over a trial's newest repeats (case, content, agent, model), by rubric and judge."""
+    """Return the spread of points over a trial's newest repeats, by rubric and judge.
+
+    Repeats have the same case, content, agent and model.
+    """
     repeats = _repeats(reader, trial)
     if len(repeats) < 2:
         return {}
@@ -153,10 +156,10 @@ class AgentScore:
 
 
 def last_scores(reader: SessionReader, rubric: str = "aeo-bench") -> dict[str, tuple[AgentScore, ...]]:
-    """Return the newest score of each agent by case; agents in the order of their first use."""
+    """Return the newest score of each agent by case; agents are in the order of their first use."""
     totals: dict[str, Total] = {}
     for (trial_id, _, _), total in totals_of(reader, [row for row in reader.scores() if row.rubric == rubric]).items():
-        # The first judge, as in every other list.
+        # Use the first judge, as in every other list.
         totals.setdefault(trial_id, total)
     runs = {run.id: reader.run_state(run) for run in reader.runs()}
     newest: dict[str, dict[str, AgentScore]] = {}
@@ -164,7 +167,7 @@ def last_scores(reader: SessionReader, rubric: str = "aeo-bench") -> dict[str, t
         if trial.parent:  # forks do not measure the agent alone
             continue
         by_agent = newest.setdefault(trial.case_id, {})
-        # A trial whose engine is gone is still marked as running: the state of its run applies.
+        # A trial without an engine is still marked as running, so use the state of its run.
         going = trial.state in {"queued", "running"}
         run = runs.get(trial.run_id, trial.state)
         state = run if going and run not in {"queued", "running"} else trial.state
@@ -181,7 +184,7 @@ def last_scores(reader: SessionReader, rubric: str = "aeo-bench") -> dict[str, t
 Standing = Literal["good", "middling", "poor"]
 
 GOOD, MIDDLING = 0.7, 0.4
-"""Shares of the points from which on a score is good, and middling; below it is poor."""
+"""Minimum shares of the points for a good and a middling score; lower scores are poor."""
 
 
 def standing(share: float) -> Standing:
@@ -189,12 +192,12 @@ def standing(share: float) -> Standing:
 
 
 Lost = tuple[tuple[str, float], ...]
-"""Titles of the criteria that lost points, each with the number of points."""
+"""Titles of the criteria that lost points, each with the number of points lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Points lost by a criterion: the mean over scorecards, and the number of ``trials`` in which it lost any."""
+    """Points lost by a criterion: the mean over scorecards, and the number of ``trials`` that lost any."""
 
     title: str
     mean: float
@@ -202,7 +205,7 @@ class Loss:
 
 
 def lost_points(card: Scorecard | None) -> Lost:
-    """Return the lost points of a scorecard's criteria, without unscored and complete ones."""
+    """Return the points lost by a scorecard's criteria, without unscored criteria and those with full points."""
     criteria = card.criteria if card is not None else ()
     return tuple((one.title, one.missing) for one in criteria if one.points is not None and one.missing > 0)
 
@@ -219,9 +222,10 @@ def losses_among(cards: Sequence[Lost]) -> list[Loss]:
 
 
 def missing_points(card: Scorecard) -> tuple[tuple[Criterion, float], ...]:
-    """Return the criteria that gave fewer points than they can, the largest loss first, unscored ones last.
+    """Return the criteria with less than full points, largest loss first and unscored ones last.
 
-    Each has the total of the card if it and all larger losses were gained, without unscored ones.
+    Each has the total that the scorecard would reach without its loss and all larger ones; unscored criteria are not
+    included in it.
     """
     criteria = [one for one in card.criteria if one.maximum]
     lacking = [one for one in criteria if one.points is not None and one.missing]

@@ -1,4 +1,4 @@
-"""Sessions: counts over the runs of one, the state they add up to, and the run that explains it."""
+"""Summaries of sessions: counts over the runs of a session, its overall state, and the run that explains this state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CANDIDATES = (
     f"SELECT state, evaluator, control, count(*), total({CONTROL_FAILS}), "
     f"total(agrees = 0), max(at) FROM candidates WHERE run_id NOT IN {ARCHIVED_RUNS} GROUP BY 1, 2, 3"
 )
-# The file's own date says when SQLite wrote to it, which merely opening an older file does as well.
+# The modification date of the file is no use: SQLite also writes to an older file when it is merely opened.
 _TIMES = (
     "SELECT (SELECT max(finished_at) FROM trials), (SELECT max(at) FROM steps), (SELECT max(at) FROM scorecards), "
     "(SELECT max(at) FROM annotations), (SELECT max(at) FROM stages)"
@@ -34,10 +34,10 @@ _TIMES = (
 class SessionFacts:
     """Counts over the runs of a session.
 
-    ``states`` counts runs by the state as shown; ``wrong_controls`` and ``disagreements`` are failed self-checks;
-    ``changed_at`` (unix seconds) is None in an empty session; ``lasting`` counts failed runs that a resume cannot mend;
-    ``spend_usd`` is None if nothing has a price; ``newest`` is the state of the newest run; ``about`` names cases,
-    agents and runs.
+    ``states`` counts runs by displayed state; ``wrong_controls`` and ``disagreements`` count failed self-checks;
+    ``changed_at`` (unix seconds) is None for an empty session; ``lasting`` counts failed runs that cannot be fixed by
+    resuming; ``spend_usd`` is None if no price is known; ``newest`` is the state of the newest run; ``about`` contains
+    the names of cases, agents and runs.
     """
 
     path: Path
@@ -60,7 +60,7 @@ class SessionFacts:
 
     @property
     def mendable(self) -> bool:
-        """Whether a resume may help: some run failed for a reason that need not last."""
+        """Whether resuming may help: some run failed for a reason that may be temporary."""
         return self.count("failed") > self.lasting
 
     def count(self, state: str) -> int:
@@ -72,7 +72,7 @@ class SessionFacts:
 
     @property
     def left(self) -> int:
-        """How many failed or cancelled runs were followed by one that did its work."""
+        """The number of failed or cancelled runs that were followed by a successful one."""
         return self.count("failed") + self.count("cancelled") if self.state in {"done", "unscored"} else 0
 
     @property
@@ -81,7 +81,7 @@ class SessionFacts:
 
     @property
     def alarm(self) -> str:
-        """Which self-checks failed, "" if none did."""
+        """A sentence on the failed self-checks, or "" if there are none."""
         problems = []
         if self.wrong_controls:
             tasks = "1 task" if self.wrong_controls == 1 else f"{self.wrong_controls:,} tasks"
@@ -93,12 +93,12 @@ class SessionFacts:
 
 
 STATES = ("running", "queued", "interrupted", "failed", "cancelled", "unscored", "done")
-"""States of runs, what matters most first."""
+"""States of runs, from most to least important."""
 _PAST = frozenset({"failed", "cancelled"})
 
 
 def state_of(states: Collection[str], newest: str) -> str:
-    """Return the state of a session; a failed or cancelled run no longer counts once a later one did its work."""
+    """Return the state of a session; failed and cancelled runs are ignored if a later run succeeded."""
     present = [state for state in STATES if state in states]
     if newest not in _PAST and any(state not in _PAST for state in present):
         present = [state for state in present if state not in _PAST]
@@ -107,7 +107,7 @@ def state_of(states: Collection[str], newest: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WhatMatters:
-    """The run that explains a session's state, its trial (None: a regeneration run), and the number of runs."""
+    """The run that explains a session's state, its trial (None for a regeneration run), and the number of runs."""
 
     run: str
     trial: str | None
@@ -115,7 +115,7 @@ class WhatMatters:
 
 
 def what_matters(reader: SessionReader) -> WhatMatters | None:
-    """Return the newest run in the session's state, and its failed trial if it failed; None: the session has no run."""
+    """Return the newest run in the session's state, with its failed trial if it failed, or None without runs."""
     trials: dict[str, list[TrialRow]] = {}
     for trial in reader.trials():
         trials.setdefault(trial.run_id, []).append(trial)
@@ -174,7 +174,7 @@ def gather(reader: SessionReader) -> SessionFacts:
 
 
 def trial_models(reader: SessionReader) -> list[str]:
-    """Return the models of trials, the newest trial's last; that of an imported trial may be unknown."""
+    """Return the models of trials, with the newest trial's last; an imported trial may have an unknown model."""
     models = f"SELECT model FROM trials WHERE run_id NOT IN {ARCHIVED_RUNS} AND model != '' GROUP BY model ORDER BY max(rowid)"
     return [model for (model,) in reader.query(models)]
 

@@ -1,4 +1,4 @@
-"""Means with their spread: per agent and model, and per case with several trials."""
+"""Means with their spread: by agent and model, and by case for cases with several trials."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class Total:
     out_of: float = 0.0
     tiers: tuple[int, ...] = ()
     given: float = 0.0
-    credited: bool = False  # tier 3 has the points that the original gives a case without facts
+    credited: bool = False  # tier 3 has the points that the original benchmark credits to a case without facts
 
     @property
     def own(self) -> tuple[float, float] | None:
-        """The model's own points and their maximum, if the format gave more than a tenth; else None."""
+        """The model's own points and their maximum if the format earned more than 10 %, or None."""
         return own_points(self.points, self.out_of, self.given)
 
     @property
     def share(self) -> float | None:
-        """Points of 100, the model's own ones if these are separate; None if tiers are missing."""
+        """Points of 100, or the model's own share if it is separate; None if tiers are missing."""
         if self.points is None or not self.out_of or len(self.tiers) < 4:
             return None
         points, out_of = self.own or (self.points, self.out_of)
@@ -45,14 +45,14 @@ class Total:
 
 
 def own_points(points: float | None, out_of: float, given: float | None) -> tuple[float, float] | None:
-    """Return the model's own points and their maximum, None unless the format gave more than a tenth of all."""
+    """Return the model's own points and their maximum, or None unless the format earned more than 10 %."""
     if points is None or not given or given <= FORMAT_SHARE * points or given >= out_of:
         return None
     return round(points - given, 6), round(out_of - given, 6)
 
 
 def comparable(totals: Sequence[Total]) -> list[Total]:
-    """Return the totals of the same tiers, those with the most points: 40 of 40 are not 100 of 100."""
+    """Return the totals over the same tiers, preferring the tiers with the most points: 40 of 40 is not 100 of 100."""
     scored = [one for one in totals if one.points is not None]
     counts = Counter((one.out_of, one.tiers) for one in scored)
     basis = max(counts, key=lambda one: (one[0], counts[one], one[1]), default=None)
@@ -61,34 +61,34 @@ def comparable(totals: Sequence[Total]) -> list[Total]:
 
 @dataclass(frozen=True, slots=True)
 class ScoreSpread:
-    """The spread of scores of one group of trials, of one case or (``case`` is "") of all."""
+    """The spread of scores for one group of trials: for one case, or for all cases if ``case`` is ""."""
 
     agent: str
     model: str
     case: str
     rubric: str
     judge: str
-    trials: int  # scored or not
-    scored: int  # trials in the mean: those of the same tiers, as many of these as any trial has
-    partial: int  # trials whose points are of other tiers, in no figure here
-    mean: float | None  # of the maximum ``out_of``
-    sd: float | None  # of the sample, None below two scores
+    trials: int  # all trials, scored or not
+    scored: int  # trials in the mean, which all have the same scored tiers
+    partial: int  # trials excluded from all figures here, because other tiers are scored
+    mean: float | None  # out of ``out_of``
+    sd: float | None  # sample standard deviation, None for fewer than two scores
     low: float | None
     high: float | None
     out_of: float
     tiers: tuple[int, ...] = ()
-    given: float = 0.0  # mean points that the answers' format earned by itself
-    held: int = 0  # trials in the mean of which a format gave more than a tenth of the points
-    credited: int = 0  # trials in the mean with the original's tier 3 for a case without facts
+    given: float = 0.0  # mean points earned by the format of the answers
+    held: int = 0  # trials in the mean where the format earned more than 10 % of the points
+    credited: int = 0  # trials in the mean with credited tier 3 points for a case without facts
 
     @property
     def own(self) -> tuple[float, float] | None:
-        """The mean of the models' own points and its maximum, if a format gave more than a tenth in every trial."""
+        """The mean of the models' own points and its maximum, if a format earned more than 10 % in every trial."""
         return own_points(self.mean, self.out_of, self.given) if self.held == self.scored else None
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Remarks on the mean: trials with points from a format, or with points for missing facts."""
+        """Remarks on the mean: how many trials have points from a format or for missing facts."""
         some = self.held if self.own is None else 0
         counts = (
             (some, "with points from a format"),
@@ -106,9 +106,9 @@ class ScoreSpread:
 def spreads(
     trials: Sequence[tuple[TrialRow, Sequence[ScoreRow]]], totals: Mapping[tuple[str, str, str], Total]
 ) -> Iterator[ScoreSpread]:
-    """Yield each (agent, model) over all its trials, then each of its cases that has several trials.
+    """Yield each (agent, model) over all its trials, followed by each of its cases with several trials.
 
-    Forks are left out: they involve a person and depend on their parents.
+    Forks are left out, because they involve a person and depend on their parents.
     """
     cases: dict[tuple[str, str], dict[str, list[Sequence[ScoreRow]]]] = {}
     for row, scores in trials:
@@ -140,7 +140,7 @@ def spread_of(
     counted = comparable(totals)
     values = [one.points for one in counted if one.points is not None]
     mean = statistics.fmean(values) if values else None
-    # As `statistics.stdev`, which calculates with fractions and takes a hundred times as long.
+    # Same result as `statistics.stdev`, which calculates with fractions and takes a hundred times as long.
     squares = math.fsum((value - (mean or 0.0)) ** 2 for value in values)
     return ScoreSpread(
         agent, model, case, rubric, judge, trials,
@@ -159,7 +159,7 @@ def spread_of(
 
 
 def words(spread: ScoreSpread) -> str:
-    """Return ``64.2 ± 3.1 (60 to 67) of 100``, the models' own points first if a format gave more than a tenth."""
+    """Return ``64.2 ± 3.1 (60 to 67) of 100``, or the models' own points if a format earned more than 10 %."""
     if spread.mean is None:
         return "unscored"
     sd = "" if spread.sd is None else f" ± {spread.sd:.1f}"
@@ -172,13 +172,13 @@ def words(spread: ScoreSpread) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PointSpread:
-    """The spread of a tier's (``criterion`` is "") or criterion's points over ``n`` repeats of the same trial."""
+    """The spread of the points of a criterion, or of a tier (``criterion`` is ""), over ``n`` repeats of a trial."""
 
     tier: int
     criterion: str
     n: int
     mean: float
-    sd: float | None  # of the sample, None below two repeats
+    sd: float | None  # sample standard deviation, None for fewer than two repeats
     low: float
     high: float
 
@@ -200,30 +200,31 @@ def point_spreads(cards: Iterable[Scorecard]) -> tuple[PointSpread, ...]:
     return tuple(found)
 
 
-#: Fewest documents scored by both judges for a figure of agreement.
+#: Minimum number of documents scored by both judges for measuring agreement.
 FEWEST = 3
-#: Tolerance of equal points, for means of repeats.
+#: Tolerance for equal points, which may be means over repeats.
 _SAME = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How two judges agree on one tier, or on one criterion of it (the tier if that is "")."""
+    """The agreement of two judges on one criterion, or on a whole tier if ``criterion`` is ""."""
 
     rubric: str
     judges: tuple[str, str]
     tier: int
     criterion: str
-    documents: int  # that both judges scored: the n of the figures
-    difference: float  # mean of the second judge's points minus the first's
+    documents: int  # number of documents that both judges scored
+    difference: float  # mean of the second judge's points minus those of the first
     exact: float  # share of documents with the same points, 0 to 1
-    correlation: float | None  # Pearson's r; None if one of them gives every document the same points
+    correlation: float | None  # Pearson's r, None if a judge gives every document the same points
 
 
 def agreements(documents: Iterable[Sequence[Scorecard]]) -> Iterator[Agreement]:
-    """Yield the agreement of each two judges over documents' scorecards, tier by tier, each followed by its criteria.
+    """Yield the agreement of each pair of judges over scorecards, tier by tier, each tier followed by its criteria.
 
-    Rules are left out: on them every judge agrees. So is what fewer than :data:`FEWEST` documents have of both.
+    Rule-based criteria are left out, because all judges agree on them, and so are criteria with fewer than
+    :data:`FEWEST` documents scored by both.
     """
     # (rubric, judge) -> document -> (tier, criterion) -> points
     given: dict[tuple[str, str], dict[int, dict[tuple[int, str], float]]] = {}

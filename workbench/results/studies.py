@@ -1,4 +1,4 @@
-"""Studies: counts by task and group for their cells, and the conditions of runs."""
+"""Queries for studies: counts by task and group for the cells, and the conditions of runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MADE = f"""
 SELECT run_id, group_concat(DISTINCT docs_scope), group_concat(DISTINCT snapshot) FROM tasks
 WHERE run_id {_THESE} GROUP BY run_id
 """
-# One row for each group with its tasks as JSON: creating Python objects dominates the time.
+# Each group is one row, with its tasks as JSON: creating Python objects takes most of the time.
 _TALLIES = f"""
 SELECT tasks.run_id, counts.evaluator, counts.prompt, counts.context, counts.settings,
        json_group_array(json_array(tasks.rowid, counts.samples, counts.waiting, counts.counted, counts.passed, counts.doubtful,
@@ -40,7 +40,7 @@ GROUP BY 1, 2, 3, 4, 5
 
 
 class TaskInfo(NamedTuple):
-    """A task over all evaluators of its run; a tuple, because there are thousands."""
+    """A task across all evaluators of its run; a tuple for speed, because there are thousands."""
 
     task: str
     file: str
@@ -54,7 +54,7 @@ Counts = tuple[tuple[TaskInfo, int, int, int, int, int, int, int, int], ...]
 
 
 class GroupCounts(NamedTuple):
-    """Alike candidates of a run: counts by task, and sums."""
+    """The candidates of a run that belong to one group: counts by task, and totals."""
 
     counts: Counts
     tokens: int
@@ -69,13 +69,13 @@ class GroupCounts(NamedTuple):
 
 
 def group_counts(reader: SessionReader, runs: Iterable[str]) -> dict[tuple[str, ...], list[GroupCounts]]:
-    """Return the groups of runs by run, evaluator, prompt and context, one for each sampling settings."""
+    """Return the groups of runs by run, evaluator, prompt and context, with one entry for each sampling settings."""
     named = json.dumps(sorted(runs))
     infos = {row[0]: TaskInfo._make(row[1:]) for row in reader.query(_INFO, (named,))}
     cut = {tuple(key): (count, int(passed)) for *key, count, passed in reader.query(_CUT, (named,))}
     found: dict[tuple[str, ...], list[GroupCounts]] = {}
     for *key, settings, listed, tokens, priced, cost, seconds in reader.query(_TALLIES, (named,)):
-        # A task may have been added between the two queries; the next read has it.
+        # A task may have been added between the two queries; the next read will include it.
         tasks = tuple((infos[row], *numbers) for row, *numbers in json.loads(listed) if row in infos)
         if cut:
             tasks = tuple((*one[:7], *cut.get((one[0].task, *key[1:], settings), (0, 0))) for one in tasks)
@@ -95,7 +95,7 @@ def runs_of_tasks(reader: SessionReader, tasks: Iterable[str]) -> set[str]:
 
 
 def counted_bodies(reader: SessionReader, tasks: Iterable[str], group: Group) -> list[tuple[str, str]]:
-    """Return (task, digest of the body) of every sample of a group that counts."""
+    """Return (task, digest of the body) for every counted sample of a group."""
     return reader.query(
         f"SELECT task_id, body_blob FROM candidates WHERE task_id {_THESE} AND {OF_GROUP} AND control = 0 "
         f"AND {COUNTS.format('')} AND body_blob IS NOT NULL",
@@ -104,7 +104,7 @@ def counted_bodies(reader: SessionReader, tasks: Iterable[str], group: Group) ->
 
 
 def step_settings(reader: SessionReader, trials: Iterable[str]) -> list[tuple[str, str, bool]]:
-    """Return for trials (trial, sampling settings of its steps, whether such an answer was cut at a token limit)."""
+    """Return (trial, sampling settings, whether an answer was cut at a token limit) for the steps of trials."""
     rows = reader.query(
         "SELECT trial_id, steps.settings, max(coalesce(finish_reason = 'length', 0)) "
         f"FROM steps LEFT JOIN calls ON calls.id = call_id WHERE trial_id {_THESE} GROUP BY 1, 2",
@@ -114,20 +114,20 @@ def step_settings(reader: SessionReader, trials: Iterable[str]) -> list[tuple[st
 
 
 class TaskFacts(NamedTuple):
-    """A task under one doc system; None is unknown."""
+    """Facts about a task under one doc system; unknown ones are None."""
 
     task: str
-    leak: float | None = None  # share of the body that the docstring repeats, 0–1, see regeneration.leakage
-    coverage: float | None = None  # share of the body's lines that its tests execute, 0–1
-    tests: int = 0  # of T_i
-    lines: int | None = None  # of the function
-    body: int | None = None  # bytes of the original body
-    docs: int | None = None  # bytes of the docstring
+    leak: float | None = None  # share of the body that the docstring repeats, 0 to 1, see regeneration.leakage
+    coverage: float | None = None  # share of the body's lines that its tests execute, 0 to 1
+    tests: int = 0  # number of tests in T_i
+    lines: int | None = None  # lines of the function
+    body: int | None = None  # size of the original body in bytes
+    docs: int | None = None  # size of the docstring in bytes
     documented: bool = False
 
 
 def task_facts(reader: SessionReader, runs: Iterable[str]) -> dict[str, TaskFacts]:
-    """Return the facts of the tasks of runs; lengths come from the table of blobs, so no text is read."""
+    """Return facts about the tasks of runs; sizes come from the table of blobs, so no text is read."""
     rows = reader.query(
         "SELECT tasks.id, leak, coverage, test_count, end_line - start_line + 1, body.size, docs.size, docstring_blob IS NOT NULL FROM tasks "
         "LEFT JOIN blobs AS body ON body.digest = body_blob LEFT JOIN blobs AS docs ON docs.digest = docstring_blob "

@@ -53,13 +53,13 @@ TABLES: dict[str, str] = {
         f"JOIN tasks ON tasks.id = task_id WHERE tasks.run_id {_KEPT} ORDER BY candidate, test_id"
     ),
 }
-"""Each table with the SELECT that gives it; of ``criteria`` the rows stand in the scorecards."""
+"""The SELECT for each table; the rows of ``criteria`` are read from the scorecards."""
 CRITERIA = ("trial", "case_id", "agent", "rubric", "judge", "tier", "key", "title", "points", "maximum", "reason")
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Names of columns, and rows in their order."""
+    """Column names, and rows with their values in the same order."""
 
     columns: tuple[str, ...]
     values: list[tuple[Any, ...]]

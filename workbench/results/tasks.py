@@ -1,6 +1,6 @@
 """Tasks: names, counts, and a line for each with its samples in one group.
 
-SQLite counts the samples, because thousands of candidates are too many for Python at every refresh.
+SQLite counts the samples, because Python would be too slow for thousands of candidates at every refresh.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
 
-_CHUNK = 400  # ids in one query; SQLite takes a thousand at least
+_CHUNK = 400  # ids per query; SQLite accepts at least a thousand
 
 
 class TaskName(NamedTuple):
-    """A task's function, and the docs it is under."""
+    """A task's function and the docs it uses."""
 
     id: str
     run: str
@@ -48,12 +48,12 @@ def task_names(reader: SessionReader, run_id: str | None = None) -> list[TaskNam
 
 
 def functions_of(reader: SessionReader, run_id: str) -> dict[str, tuple[str, str, str, int]]:
-    """Return the function of each task of a run: snapshot, file, name and which of that name."""
+    """Return the function of each task of a run: snapshot, file, name and index among functions of the same name."""
     return {task.id: task[2:6] for task in task_names(reader, run_id)}
 
 
 def task_states(reader: SessionReader, run_id: str | None = None) -> Counter[str]:
-    """Return how many tasks of a run, or of all runs that are not archived, are in each state."""
+    """Return the number of tasks by state, for a run or for all runs that are not archived."""
     where, arguments = ("run_id = ?", (run_id,)) if run_id is not None else (f"run_id NOT IN {ARCHIVED_RUNS}", ())
     return Counter(dict(reader.query(f"SELECT state, count(*) FROM tasks WHERE {where} GROUP BY state", arguments)))
 
@@ -77,39 +77,39 @@ class TaskLine:
     excluded: bool
     reason: str
     samples: tuple[SampleState, ...] = ()
-    counted: int = 0  # samples that go into pass@k
+    counted: int = 0  # samples included in pass@k
     passed: int = 0
-    at: tuple[float | None, ...] = ()  # pass@k for each k of the run; None: fewer than k samples count
-    failing: str = ""  # the test that failed for most samples
-    failing_count: int = 0  # for how many
+    at: tuple[float | None, ...] = ()  # pass@k for each k of the run, None if fewer than k samples count
+    failing: str = ""  # the test that fails for most samples
+    failing_count: int = 0  # number of samples that fail it
     sandboxes: tuple[str, ...] = ()
     branches: int | None = None
     branches_covered: int = 0
     unstable: int = 0  # quarantined tests that execute it
     rechecked: int = 0  # verdicts that were checked again on the cold route
-    disagreeing: int = 0  # those of them (or of the controls') that came out otherwise
-    newest: float = 0.0  # when the last verdict was given
-    doubtful: int = 0  # passes whose body is not plain
+    disagreeing: int = 0  # re-checks (including those of controls) with a different verdict
+    newest: float = 0.0  # time of the last verdict
+    doubtful: int = 0  # passes with a body that is not plain
     labels: str = ""  # star and tags
-    repaired: int = 0  # samples whose answer had to be repaired
-    documented: bool = True  # the function has a docstring
-    cut: int = 0  # counted samples whose answer was cut at a token limit
+    repaired: int = 0  # samples with an answer that had to be repaired
+    documented: bool = True  # whether the function has a docstring
+    cut: int = 0  # counted samples with an answer cut at a token limit
 
     @property
     def branch_coverage(self) -> float | None:
-        """The share of the body's branches that the tests take; None: it has none or they were not measured."""
+        """The share of the body's branches that the tests take, or None if there are none or they were not measured."""
         return self.branches_covered / self.branches if self.branches else None
 
     @property
     def documented_as(self) -> DocstringQuality | None:
-        """The quality of its docstring by the shown samples; None without any."""
+        """The quality of its docstring based on the shown samples, or None without counted samples."""
         if not self.excluded and not self.counted:
             return None
         return kind_of(self.passed, self.counted, excluded=self.excluded)
 
     @property
     def routes(self) -> tuple[str, ...]:
-        """The routes that gave verdicts, fastest first."""
+        """The routes that produced verdicts, fastest first."""
         taken = {sample.route for sample in self.samples}
         return tuple(route for route in ROUTES if route in taken)
 
@@ -146,7 +146,7 @@ class Figures:
 def figures_of(
     reader: SessionReader, run_id: str, group: Group, lines: Sequence[TaskLine], ks: Sequence[int]
 ) -> Figures:
-    """Return the figures over all tasks with a sample; excluded tasks do not count."""
+    """Return the figures over all tasks with a sample, without excluded tasks."""
     from workbench.regeneration.outcome import pass_figures
 
     ready = [line.result for line in lines if not line.excluded and line.samples]
@@ -202,7 +202,7 @@ def load_lines(
 def _samples(
     reader: SessionReader, where: str, arguments: Sequence[object], group: Group
 ) -> dict[str, dict[str, object]]:
-    """Return fields of :class:`TaskLine` by task, as its samples in one group have them."""
+    """Return fields of :class:`TaskLine` by task, based on its samples in one group."""
     rows = reader.query(
         "SELECT task_id, group_concat(sample_state), group_concat(DISTINCT backend), sum(counted), sum(passed), count(recheck), "
         "sum(disagrees), coalesce(max(at), 0.0), sum(passed AND doubts), sum(passed AND repaired), sum(counted AND was_cut) FROM "
@@ -243,7 +243,7 @@ def _failing(
         "GROUP BY candidates.task_id, test_id ORDER BY count(*), test_id DESC",
         [*arguments, *group.arguments],
     )
-    return {task: (test, count) for task, test, count in rows}  # the last one wins: the most frequent
+    return {task: (test, count) for task, test, count in rows}  # the last entry wins, which is the most frequent test
 
 
 def _leaks_from() -> float:
@@ -257,18 +257,18 @@ _PassAt = Callable[[int, int, int], "float | None"]
 
 @lru_cache(maxsize=1)
 def _pass_at() -> _PassAt:
-    # Imported late, in a thread: the package is heavy.
+    # Imported here, in a thread, because the package is large.
     from workbench.regeneration.passk import pass_at_k
 
     return lru_cache(maxsize=4096)(pass_at_k)
 
 
-#: Default pass@1 below which a docstring is bad.
+#: Default pass@1 below which a docstring is considered bad.
 BELOW = 0.5
 
 
 class DocstringQuality(StrEnum):
-    """The quality of a docstring, by pass@1 of its evaluators."""
+    """The quality of a docstring, based on pass@1 of its evaluators."""
 
     WELL = "well"
     BADLY = "badly"
@@ -276,7 +276,7 @@ class DocstringQuality(StrEnum):
 
 
 def kind_of(passed: int, counted: int, *, excluded: bool, below: float = BELOW) -> DocstringQuality:
-    """Return the quality of a docstring; ``excluded``: the original body does not pass its tests."""
+    """Return the quality of a docstring; ``excluded`` means that the original body does not pass its tests."""
     if excluded or not counted:
         return DocstringQuality.UNTESTABLE
     return DocstringQuality.BADLY if passed / counted < below else DocstringQuality.WELL

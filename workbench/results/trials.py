@@ -48,20 +48,20 @@ class TrialLine:
     agent: str
     model: str
     repeat: int
-    state: str  # as shown: ``done``, ``unscored``, ``failed``, ``interrupted`` …
+    state: str  # the displayed state: ``done``, ``unscored``, ``failed``, ``interrupted`` …
     error: str
     total: Total
-    tiers: tuple[float | None, ...]  # points of tiers 1 to 4, None: unscored
+    tiers: tuple[float | None, ...]  # points of tiers 1 to 4, None if unscored
     steps: int
     tokens: int  # of all requests
-    cost: float | None  # US dollars, None: no price is known
-    seconds: float | None  # None while it has not ended
+    cost: float | None  # US dollars, None if no price is known
+    seconds: float | None  # None until it has ended
     read: str = ""  # paths of the files that the agent read, one per line
-    lost: Lost = ()  # criteria that lost points; read after the rest
+    lost: Lost = ()  # criteria that lost points; loaded later
     labels: tuple[str, ...] = ()  # star and tags
-    parent: str = ""  # the trial that it is a fork of
+    parent: str = ""  # the parent if it is a fork
     fork_step: int = 0  # the last inherited step
-    counts: GroundingCounts | None = None  # grounding; None until looked up, after the rest
+    counts: GroundingCounts | None = None  # grounding; None until loaded, after everything else
 
     @property
     def shown_case(self) -> str:
@@ -73,7 +73,7 @@ class TrialLine:
 
     @property
     def unseen(self) -> int | None:
-        """Items of its README that are in the repository and were not looked at."""
+        """The number of README items that are in the repository but that the agent did not look at."""
         return self.counts.unseen if self.counts is not None else None
 
     @property
@@ -87,18 +87,18 @@ class TrialLine:
 
     @property
     def points(self) -> float | None:
-        """Points of the scored tiers; None: none on this scale."""
+        """Points of the scored tiers, or None if there are none on this scale."""
         return self.total.points
 
     @property
     def share(self) -> float | None:
-        """Points of 100, for sorting and score bands; None if tiers are missing."""
+        """Points of 100, for sorting and score bands, or None if tiers are missing."""
         return self.total.share
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """All trials of a session; ``scales`` are those on which some trial has points, the most used first."""
+    """All trials of a session; ``scales`` are those with points for any trial, most used first."""
 
     lines: tuple[TrialLine, ...]
     scales: tuple[Scale, ...]
@@ -114,11 +114,11 @@ class Trials:
 
 
 def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
-    """Read all trials of a session with their points on a scale, by default the most used one."""
+    """Read all trials of a session with their points on a scale, which defaults to the most used one."""
     scores = {(row.trial_id, row.rubric, row.judge): row for row in reader.scores()}
     totals = totals_of(reader, scores.values())
     scales = Counter(Scale(rubric, judge) for _, rubric, judge in scores)
-    # "aeo-bench" before others of the same count: it is the rubric that results are compared by.
+    # In a tie, "aeo-bench" comes first, because results are usually compared by this rubric.
     order = tuple(sorted(scales, key=lambda one: (-scales[one], one.rubric != "aeo-bench", one.rubric, one.judge)))
     chosen = scale if scale in scales else order[0] if order else None
     runs = reader.runs()
@@ -151,7 +151,7 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
 
 
 def with_losses(reader: SessionReader, trials: Trials, known: dict[str, Lost]) -> Trials:
-    """Return trials with what their criteria lost; ``known`` caches this by digest of the scorecard."""
+    """Return trials with the criteria that lost points; ``known`` caches these by digest of the scorecard."""
     scale, lost = trials.scale, dict[str, Lost]()
     for score in reader.scores() if scale is not None else ():
         if scale == Scale(score.rubric, score.judge):
@@ -172,17 +172,17 @@ def with_counts(trials: Trials, known: Mapping[str, GroundingCounts]) -> Trials:
 
 
 class RunTrials(NamedTuple):
-    """The trials of a run: how many are in each state, and the first of them."""
+    """The trials of a run: the number in each state, and the first trial."""
 
     states: Counter[str]
     first: str
 
 
 def trials_by_run(reader: SessionReader) -> dict[str, RunTrials]:
-    """Return the trials of each run that has any, archived runs included."""
+    """Return the trials of each run that has any, including archived runs."""
     firsts: dict[str, tuple[int, str]] = {}
     states: dict[str, Counter[str]] = {}
-    # A column beside min() is that of the row with the minimum.
+    # SQLite takes a bare column next to min() from the row with the minimum.
     for run, state, count, position, trial in reader.query(
         "SELECT run_id, state, count(*), min(position), id FROM trials GROUP BY run_id, state"
     ):
@@ -207,7 +207,10 @@ def trials_on(reader: SessionReader, cases: Iterable[str]) -> list[TrialRow]:
 
 
 def latest_trial(reader: SessionReader) -> str | None:
-    """Return the trial to show when a session is opened: a running one, else the last with steps, else the last."""
+    """Return the trial to show when a session is opened.
+
+    It is a running one, or else the last with steps, or else the last.
+    """
     found = reader.query(
         "SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id WHERE archived_at IS NULL "
         "ORDER BY trials.state = 'running' DESC, trials.started_at IS NOT NULL DESC, runs.created_at DESC, "
@@ -222,19 +225,19 @@ def step_count(reader: SessionReader, trial_id: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TrialOrder:
-    """All trials of the session in order, and the one before this one on the same case."""
+    """All trials of the session in order, and the previous trial on the same case."""
 
     order: tuple[str, ...]
     previous: str | None
 
     def beside(self, trial_id: str, step: int) -> str | None:
-        """Return the trial ``step`` places after this one, None at the ends."""
+        """Return the trial ``step`` places after the given one, or None beyond the ends."""
         at = self.order.index(trial_id) + step if trial_id in self.order else -1
         return self.order[at] if 0 <= at < len(self.order) else None
 
 
 def trial_order(reader: SessionReader, trial: TrialRow, before: TrialOrder | None = None) -> TrialOrder:
-    """Return a trial's place among those that count; ``before`` is reused while no trial came."""
+    """Return a trial's place among the counted trials; ``before`` is reused until a trial is added."""
     meant = f"run_id NOT IN {ARCHIVED_RUNS} OR trials.id = ?"
     count = reader.query(f"SELECT count(*) FROM trials WHERE {meant}", (trial.id,))[0][0]
     if before is not None and len(before.order) == count:
@@ -257,7 +260,7 @@ def trial_order(reader: SessionReader, trial: TrialRow, before: TrialOrder | Non
 
 
 def share_of(spread: ScoreSpread) -> float:
-    """Return the mean as a sort key: means of fewer tiers come behind all others, no mean comes last."""
+    """Return the mean as a sort key: means over fewer tiers sort after all others, and missing means come last."""
     if spread.mean is None or not spread.out_of:
         return -2.0
     points, out_of = spread.own or (spread.mean, spread.out_of)
@@ -265,7 +268,7 @@ def share_of(spread: ScoreSpread) -> float:
 
 
 def spread_among(lines: Sequence[TrialLine]) -> ScoreSpread:
-    """Return the spread of scores without forks, which involve a person."""
+    """Return the spread of scores without forks, because these involve a person."""
     own = [line for line in lines if not line.parent]
     return spread_of([line.total for line in own], len(own))
 
@@ -275,7 +278,7 @@ def spread_among(lines: Sequence[TrialLine]) -> ScoreSpread:
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """The trials of one case by one agent, and the spread of their scores."""
+    """The trials of one agent on one case, and the spread of their scores."""
 
     lines: tuple[TrialLine, ...]
     spread: ScoreSpread
@@ -283,7 +286,7 @@ class MatrixCell:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Cases by agents (with their models); a pair without a trial is not in ``cells``."""
+    """Cases by agents (with their models); ``cells`` omits pairs without trials."""
 
     cases: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
@@ -295,7 +298,7 @@ class Matrix:
 
 
 def matrix_of(lines: Sequence[TrialLine]) -> Matrix:
-    """Return the matrix of trials without forks, the column with the best mean first."""
+    """Return the matrix of trials without forks, with the column of the best mean first."""
     members: dict[tuple[str, tuple[str, str]], list[TrialLine]] = {}
     columns: dict[tuple[str, str], list[TrialLine]] = {}
     for line in lines:
@@ -319,12 +322,12 @@ def chosen_scale(trials: Trials, step: int = 1) -> Scale | None:
 # -- plots
 
 Agent = tuple[str, str]
-"""An agent with its model."""
+"""An agent and its model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of one agent's trials: points, or shares of the model's own points if a format gave some of them."""
+    """The scores of an agent's trials: points, or shares of the model's own points if a format earned some."""
 
     agent: Agent
     values: tuple[float, ...]
@@ -342,7 +345,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """Cost against score; ``left_out`` trials have no comparable score or no known ``x``."""
+    """Cost against score; ``left_out`` is the number of trials without a comparable score or a known ``x``."""
 
     x_name: str
     y_name: str
@@ -351,7 +354,7 @@ class Against:
 
 
 def scores_by_agent(lines: Sequence[TrialLine]) -> tuple[Scores, ...]:
-    """Return scores by agent and model, the best mean first; agents without a score come last."""
+    """Return scores by agent and model, best mean first; agents without a score come last."""
     totals = _drawn(lines)
     mine: dict[Agent, list[TrialLine]] = {}
     for line in lines:
@@ -379,7 +382,7 @@ _TAKEN: tuple[tuple[str, Callable[[TrialLine], float | None]], ...] = (
 
 
 def against_score(lines: Sequence[TrialLine]) -> Against:
-    """Return cost against score; without any price tokens, without these seconds."""
+    """Return cost against score, using tokens if no price is known, or seconds if there are no tokens either."""
     totals = _drawn(lines)
     unit = f"score in {unit_of_scores(lines)}"
     for name, taken in _TAKEN:
@@ -396,7 +399,7 @@ def against_score(lines: Sequence[TrialLine]) -> Against:
 
 
 def _drawn(lines: Sequence[TrialLine]) -> dict[str, Total]:
-    """Return the totals that are comparable on one axis, by trial, without forks."""
+    """Return the totals by trial that are comparable on one axis, without forks."""
     own = [line for line in lines if not line.parent]
     basis = {(one.tiers, one.out_of) for one in comparable([line.total for line in own])}
     totals = {

@@ -1,8 +1,9 @@
-"""The session file: one SQLite database with all that a run did. Cheap to import, for the app's first paint."""
+"""The session file: one SQLite database with everything a run did. Cheap to import, for the app's first paint."""
 
 import lazy_loader
 
-# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+# Nothing is imported here, because a package that imports its own modules can deadlock with a thread that imports one
+# of them directly.
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={

@@ -1,4 +1,4 @@
-"""Content-addressed texts: stored once, compressed if that pays, read back whole or from the front."""
+"""Content-addressed texts: stored once, compressed if that saves space, and readable in full or from the start."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import zlib
 from typing import Any
 
 MOST = 2**28
-"""Bytes that a text has at most: a file from elsewhere may unpack to more than there is memory."""
+"""Maximum size of a text in bytes, because a file from elsewhere may decompress to more than fits in memory."""
 
-_WORTH_COMPRESSING = 256  # bytes; below that zlib gains nothing
+_WORTH_COMPRESSING = 256  # bytes; zlib saves nothing below that
 
 
 def digest_of(data: bytes) -> str:
@@ -19,7 +19,7 @@ def digest_of(data: bytes) -> str:
 
 
 def put(connection: sqlite3.Connection, text: str | bytes) -> str:
-    """Store a text (UTF-8; lone surrogates survive) unless it is there already; return its digest."""
+    """Store a text (UTF-8; lone surrogates survive) unless it exists, and return its digest."""
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     digest = digest_of(data)
     if connection.execute("SELECT 1 FROM blobs WHERE digest = ?", (digest,)).fetchone():
@@ -34,11 +34,11 @@ def put(connection: sqlite3.Connection, text: str | bytes) -> str:
 
 
 class BlobDamaged(Exception):
-    """A text cannot be read; the message is the rest of a sentence that names it: ``it is missing …``."""
+    """A text cannot be read; the message completes a sentence about it: ``it is missing …``."""
 
 
 def get(connection: sqlite3.Connection, digest: str, limit: int | None = None) -> bytes:
-    """Return the content of a blob, or its first ``limit`` bytes without unpacking the rest. Raises BlobDamaged."""
+    """Return the content of a blob, or its first ``limit`` bytes without decompressing the rest. Raises BlobDamaged."""
     row = _row(connection, "codec, size, data", digest)
     if row is None:
         raise BlobDamaged("it is missing from the session file")
@@ -53,7 +53,7 @@ def get(connection: sqlite3.Connection, digest: str, limit: int | None = None) -
             content = zlib.decompressobj().decompress(data, max(1, most))
         except (zlib.error, MemoryError):
             raise BlobDamaged("it cannot be unpacked") from None
-    # Only the whole can be compared with its name.
+    # Only complete content can be checked against the digest.
     if (limit is None or limit > size) and (len(content) != size or digest_of(content) != digest):
         raise BlobDamaged("it is not what was recorded")
     return content
@@ -67,7 +67,7 @@ def _row(connection: sqlite3.Connection, columns: str, digest: str) -> tuple[Any
     except sqlite3.DatabaseError as error:
         if "malformed" not in str(error):
             raise
-        # A damaged page of the index hides what the table itself still has.
+        # A damaged page of the index can hide a row that is still in the table.
         try:
             row = connection.execute(query.format("NOT INDEXED"), (digest,)).fetchone()
         except sqlite3.DatabaseError:
@@ -76,7 +76,7 @@ def _row(connection: sqlite3.Connection, columns: str, digest: str) -> tuple[Any
 
 
 def size(connection: sqlite3.Connection, digest: str) -> int:
-    """Return the size of a blob in bytes, 0 if it cannot be read."""
+    """Return the size of a blob in bytes, or 0 if it cannot be read."""
     try:
         row = _row(connection, "size", digest)
     except BlobDamaged:

@@ -1,7 +1,7 @@
-"""Notes on engines that are starting for a queued run, beside the engine's log.
+"""Notes on engines that are starting for a queued run, stored beside the engine's log.
 
-A lease names the engine that executes a run. Between the order and the lease an engine takes seconds to start, and may die.
-Notes cover this machine only; an engine elsewhere is known by its lease.
+A lease identifies the engine that executes a run. An engine takes seconds to start before it holds the lease, and may
+die in the meantime. Notes are local to this machine; an engine elsewhere is only known by its lease.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from workbench.base import paths
 from workbench.session.lease import process_started
 
-#: Seconds within which an announced engine may still have no process.
+#: Seconds for which an announced engine may have no process yet.
 _START_SECONDS = 3.0
 
 
@@ -35,7 +35,7 @@ def _note(run_id: str, *words: object) -> None:
 
 
 def announce(run_id: str) -> None:
-    """Note that an engine is about to start; without the note a queued run looks abandoned."""
+    """Note that an engine is about to start; without the note, a queued run looks abandoned."""
     _note(run_id, "soon", time.time())
 
 
@@ -54,7 +54,7 @@ def is_coming(run_id: str) -> bool:
     if not here:
         return False
     last, moment = here[-1]
-    # The absolute value also covers a clock that was set back since: such a note would count for as long.
+    # The absolute value handles a clock that was set back; otherwise the note would count until it caught up.
     if last == "soon" and abs(time.time() - _number(moment)) < _START_SECONDS:
         return True
     return any(pid.isdecimal() and process_started(int(pid)) == mark for pid, mark in here)

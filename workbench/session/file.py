@@ -1,4 +1,4 @@
-"""Open and create session files; each failure is one sentence."""
+"""Open and create session files; each failure is described in one sentence."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ BUSY_MS = 10_000
 
 _COUNTED_STEPS, _LEAST_STEPS, _STEPS_PER_BYTE = 100_000, 50_000_000, 100
 
-#: Names of SQLite's errors for a failed write.
+#: Names of SQLite's errors for failed writes.
 _WRITING = frozenset(
     f"SQLITE_IOERR_{step}" for step in ("WRITE", "FSYNC", "DIR_FSYNC", "TRUNCATE", "SHMSIZE", "SHMMAP", "SHMOPEN")
 )
 
 
 class SessionError(WorkbenchError):
-    """A session file cannot be used."""
+    """A session file that cannot be used."""
 
 
 class SessionMissing(SessionError):
@@ -46,7 +46,7 @@ class SessionCorrupt(SessionError):
 
 
 class SessionOfOtherVersion(SessionError):
-    """The file has the schema of another version of the program."""
+    """The file has the schema of another Workbench version."""
 
 
 class SessionLocked(SessionError):
@@ -54,20 +54,20 @@ class SessionLocked(SessionError):
 
 
 class SessionExists(SessionError):
-    """There is a session of that name already."""
+    """A session with that name already exists."""
 
 
 class SessionFull(SessionError):
-    """The disk is full (or the file may not grow)."""
+    """The disk is full, or the file has reached its size limit."""
 
 
 class _Bounded(sqlite3.Connection):
-    """A connection with a step limit: linked pages of a hostile file could make a table endless."""
+    """A connection with a step limit, because a hostile file could have a table that never ends."""
 
     _steps = 0
 
     def bound(self, path: Path) -> None:
-        """Limit the steps of each statement, in proportion to the size of the file."""
+        """Limit the steps of each statement in proportion to the size of the file."""
         most = _LEAST_STEPS + _STEPS_PER_BYTE * path.stat().st_size
 
         def count() -> bool:
@@ -139,9 +139,9 @@ def _disk_error(error: sqlite3.Error, path: Path) -> SessionError:
 def connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """Return a connection to an existing session file.
 
-    A log beside the file that belongs to another file is moved away first; a log of the file's own, left by a killed
-    engine, is brought into the file if it may be written. SessionError: the file is missing, damaged, of another
-    version or locked, or its log cannot be read.
+    If the log beside the file belongs to another file, it is moved away first. If a killed engine left the file's own
+    log behind, it is merged into the file, provided that the file is writable. Raises SessionError if the file is
+    missing, damaged, locked, or from another version, or if its log cannot be read.
     """
     _require_session(path)
     with translated(path):
@@ -163,12 +163,12 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.execute("PRAGMA foreign_keys = ON")
-                # Checkpoints are made by workbench.session.log, which gives the file its new name with each.
+                # Checkpoints are left to workbench.session.log, which gives the file a new name with each.
                 connection.execute("PRAGMA wal_autocheckpoint = 0")
             else:
                 connection.execute("PRAGMA temp_store = MEMORY")
                 connection.execute("PRAGMA query_only = ON")
-            # A reader works without ``meta`` and shows what it can.
+            # A reader works without ``meta`` and shows as much as it can.
             connection.execute("SELECT 1 FROM " + ("meta" if write else "sqlite_master")).fetchone()
     except BaseException:
         connection.close()
@@ -177,7 +177,7 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def _require_session(path: Path) -> None:
-    """Refuse what cannot be a session without opening it: a pipe would block forever."""
+    """Reject a path that cannot be a session without opening it, because opening a pipe would block forever."""
     try:
         status = path.stat()
     except OSError as error:
@@ -195,14 +195,14 @@ def _require_session(path: Path) -> None:
 
 
 def _opened(path: Path, *, write: bool) -> sqlite3.Connection:
-    """Return a bare connection to a session file.
+    """Return a plain connection to a session file.
 
-    Only SQLite may open the file: closing a file of one's own drops all POSIX locks that this process has on it, and
-    then the next program to leave takes itself for the last and deletes the log from under a running engine
-    (sqlite.org/howtocorrupt.html, 2.2).
+    Only SQLite may open the file. If we opened and closed it ourselves, we would drop all POSIX locks that this process
+    holds on it. The next program to close the session would then think that it was the last one and delete the log of a
+    running engine (sqlite.org/howtocorrupt.html, 2.2).
     """
     with translated(path):
-        # Without a log and without the right to create one there cannot be a writer.
+        # There cannot be a writer if there is no log and no permission to create one.
         fixed = not write and not log.log_size(path) and not log.is_writable(path)
         how = "mode=ro&immutable=1" if fixed else "mode=rw" if write else "mode=ro"
         connection = sqlite3.connect(
@@ -215,7 +215,7 @@ def _opened(path: Path, *, write: bool) -> sqlite3.Connection:
         )
         try:
             connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-            # The file may be hostile: its schema must not call functions with side effects.
+            # The file may be hostile, so its schema must not call functions with side effects.
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
             connection.bound(path)
@@ -257,7 +257,10 @@ def _no_session(path: Path) -> SessionCorrupt:
 
 
 def ensure(path: Path) -> bool:
-    """Create an empty session unless there is one; return whether this call made it. Several programs may race."""
+    """Create an empty session unless it exists, and return whether this call created it.
+
+    Several programs may try to create it at the same time.
+    """
     if path.exists():
         return False
     try:
@@ -268,7 +271,10 @@ def ensure(path: Path) -> bool:
 
 
 def create(path: Path, name: str | None = None) -> None:
-    """Create a session file and its folder, complete or not at all. SessionError: it exists or is not writable."""
+    """Create a session file and its folder, complete or not at all.
+
+    Raises SessionError if the file exists or cannot be written.
+    """
     must_write("make a session")
     if path.exists():
         raise SessionExists(f"{path} exists already; choose another name or open it.")
@@ -303,7 +309,7 @@ def create(path: Path, name: str | None = None) -> None:
         building.unlink(missing_ok=True)
 
 
-#: A disk with fewer free bytes counts as full: one step with its texts takes more.
+#: A disk with less free space (in bytes) counts as full, because a step with its texts may need more.
 _NO_ROOM = 64 * 1024
 
 
@@ -312,7 +318,7 @@ def _name_of(error: sqlite3.Error) -> str:
 
 
 def _size_limit(path: Path) -> int | None:
-    """Return the bytes to which a file of this process may grow (``ulimit -f``), if session or log reached that."""
+    """Return this process's file size limit in bytes (``ulimit -f``) if session or log has reached it, or None."""
     try:
         import resource
     except ImportError:
@@ -324,9 +330,9 @@ def _size_limit(path: Path) -> int | None:
 
 
 def _log_was_deleted(error: sqlite3.Error, path: Path) -> bool:
-    """Return whether the log of an open session was deleted or emptied: its index exists, its content does not.
+    """Return whether the log of an open session was deleted or emptied: its index exists, but its content does not.
 
-    Programs that have it open write into an unlinked file; later ones read less than the index promises.
+    Programs that already have the log open write to an unlinked file, and later ones find less than the index promises.
     """
     if _name_of(error) not in ("SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_READ"):
         return False

@@ -1,4 +1,4 @@
-"""Groups: the candidates that are samples of the same request. A figure over samples always covers one group."""
+"""Groups: the candidates that are samples of the same request. Figures over samples always cover one group."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any
 CONTROLS = ("reference", "stub")
 """Evaluators without a model: the original body, which must pass, and a stub, which must fail."""
 AGENT_LIMITS = {"max_steps": "limit of steps", "read_limit": "characters read at once"}
-"""What an agent may do, by the key in a run's plan."""
+"""Labels of an agent's limits, by their keys in a run's plan."""
 NO_SETTINGS = "{}"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Group:
-    """What every sample of a group has in common; samples that differ in one of these are never counted together."""
+    """Properties that all samples of a group share; samples that differ in any of them are never counted together."""
 
     docs: str
     evaluator: str
-    prompt: str = ""  # Version of the prompt's wording; empty without a model
-    context: str = ""  # Version of the context policy; empty without a model
-    settings: str = NO_SETTINGS  # Sampling settings as canonical JSON text, see `canonical`
-    # Where the docstrings stand: `repository` or, also in files of older versions, `target`
+    prompt: str = ""  # version of the prompt's wording; empty without a model
+    context: str = ""  # version of the context policy; empty without a model
+    settings: str = NO_SETTINGS  # sampling settings as canonical JSON text, see `canonical`
+    # Where the docstrings are used: `repository` or `target`, which is also the scope of older files
     docs_scope: str = "repository"
 
     @property
     def docs_words(self) -> str:
-        """The doc system and an unusual scope: ``none``, ``none (target)``."""
+        """The doc system, with its scope if that is unusual: ``none``, ``none (target)``."""
         return docs_words(self.docs, self.docs_scope)
 
     @property
@@ -40,7 +40,7 @@ class Group:
         return self.evaluator, self.prompt, self.context, self.settings
 
     def name(self, among: Iterable[Group]) -> str:
-        """Return the evaluator's name, with what distinguishes this group from others of that evaluator."""
+        """Return the evaluator's name, with whatever distinguishes this group from the evaluator's other groups."""
         same = [other for other in among if other.evaluator == self.evaluator and other != self]
         parts = [self.evaluator]
         for field in ("prompt", "context", "settings", "docs_words"):
@@ -66,13 +66,13 @@ def docs_words(docs: str, scope: str) -> str:
 
 
 def planned_docs(plan: Mapping[str, Any]) -> str:
-    """Return :func:`docs_words` of a run's plan, "" if it does not say."""
+    """Return :func:`docs_words` for a run's plan, or "" if the plan does not specify it."""
     docs, scope = plan.get("docs"), plan.get("docs_scope", "target")
     return docs_words(docs, scope) if isinstance(docs, str) and docs and isinstance(scope, str) else ""
 
 
 OF_GROUP = "evaluator = ? AND prompt = ? AND context = ? AND settings = ?"
-"""SQL that picks a group among the candidates of a run's tasks; see :attr:`Group.arguments`."""
+"""SQL that selects a group among the candidates of a run's tasks; see :attr:`Group.arguments`."""
 
 
 def canonical(settings: Mapping[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""Stable identities of work items: the same work has the same name in every session, on every machine."""
+"""Stable ids of work items: the same work has the same id in every session and on every machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _named(kind: str, *parts: object) -> str:
 
 
 def trial_id(agent: str, model: str, case_id: str, repeat: int, content: str = "") -> str:
-    """Return the identity of a trial; ``content`` is the digest of what can change under the case's name."""
+    """Return the id of a trial; ``content`` is the digest of any content that can change under the case's name."""
     return _named("trial", agent, model, case_id, repeat, *([content] if content else []))
 
 
@@ -25,12 +25,15 @@ def fork_id(parent: str, step: int, edited: str, edit: str, agent: str, model: s
 def task_id(
     snapshot: str, path: str, qualified_name: str, occurrence: int, docs_digest: str, tested_by: str = ""
 ) -> str:
-    """Return the identity of a task; ``docs_digest`` covers the doc system and its text, ``tested_by`` as below."""
+    """Return the id of a task.
+
+    ``docs_digest`` covers the doc system and its text; for ``tested_by``, see the function below.
+    """
     return _named("task", snapshot, path, qualified_name, occurrence, docs_digest, *([tested_by] if tested_by else []))
 
 
 def tested_by(sandbox: str, tests: Iterable[str]) -> str:
-    """Return the digest of what a verdict depends on: the kind of sandbox and the tests."""
+    """Return the digest of everything a verdict depends on: the kind of sandbox and the tests."""
     return _named("tested by", sandbox, *sorted(tests))
 
 
@@ -39,10 +42,10 @@ def candidate_id(task: str, evaluator: str, prompt_version: str, sample: int) ->
 
 
 def run_id() -> str:
-    """Return a random name for a run: unlike work items, runs have no identity by content."""
+    """Return a random id for a run: unlike work items, runs are not identified by content."""
     return secrets.token_hex(5)
 
 
 def imported_id(digest: str) -> str:
-    """Return the identity of an imported trial, task or candidate: its content alone."""
+    """Return the id of an imported trial, task or candidate, based only on its content."""
     return _named("imported", digest)

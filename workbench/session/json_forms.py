@@ -1,4 +1,4 @@
-"""Values as they stand in a session and in JSON."""
+"""Constants and helpers for values in sessions and in JSON."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import math
 from typing import Any
 
 TIER_NAMES = {1: "Structural", 2: "Sections", 3: "Accuracy", 4: "Quality"}
-"""The tiers of every rubric."""
+"""Names of the tiers, which all rubrics share."""
 
 
 def picked(row: object, *names: str) -> dict[str, Any]:
-    """Return attributes of a row under their own names or the one behind a colon, ``total:score``; without a row, all None."""
+    """Return attributes of a row as a dictionary; ``total:score`` renames one. Without a row, all are None."""
     pairs = (name.partition(":") for name in names)
     return {wanted or own: None if row is None else getattr(row, own) for own, _, wanted in pairs}
 
 
 def number(value: object) -> float | None:
-    # A bool is an int in Python, and JSON of ours holds no number without an end.
+    # A bool is an int in Python, and our JSON contains no infinite numbers.
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value if abs(value) < 1e15 and math.isfinite(value) else None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 OFFLINE = "offline"
-"""Argument that selects the judge without a model, and the name of its first rule; later ones are ``offline-2`` and so on."""
+"""Argument that selects the judge without a model, and the name of its first rule; later ones are ``offline-2`` etc."""
 
 
 RULE = "offline-4"
-"""Name of the current offline judge in scorecards; the number rises with every change of its points."""
+"""Name of the current offline judge in scorecards; the number increases with every change to its scoring."""
 
 
 def recorded_as(asked: str) -> str:
-    """Return the name in scorecards of a requested judge; ``offline`` selects its current rule."""
+    """Return the name of a requested judge in scorecards; ``offline`` selects its current rule."""
     return RULE if asked == OFFLINE else asked
 
 
@@ -20,11 +20,11 @@ def is_offline(judge: str) -> bool:
 
 
 LIMIT = "form and names, not truth"
-"""Caveat shown beside the offline judge's points."""
+"""Caveat shown next to the offline judge's points."""
 
 
 def with_limit(words: str, judge: str) -> str:
-    """Return ``words`` with :data:`LIMIT` if they name the offline judge."""
+    """Return ``words`` followed by :data:`LIMIT` if they name the offline judge."""
     return f"{words} ({LIMIT})" if is_offline(judge) else words
 
 

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 STAR = "★"
 LONGEST = 40
-"""Characters of a tag."""
+"""Maximum number of characters in a tag."""
 MOST = 20
-"""Tags of one item."""
+"""Maximum number of tags on one item."""
 LONGEST_REMARK = 20_000
-"""Characters of a remark."""
+"""Maximum number of characters in a remark."""
 SESSION = "session"
-"""Item id of labels and remarks on the session itself; it cannot collide with other ids."""
+"""Item id for labels and remarks on the session itself; it cannot collide with other ids."""
 
 
 def parse_tags(text: str) -> tuple[str, ...]:
-    """Parse tags separated by commas, each once, in their order. UsageError: one is too long, or too many."""
+    """Parse comma-separated tags, dropping duplicates. Raises UsageError if one is too long or there are too many."""
     tags = tuple(dict.fromkeys(tag for part in text.split(",") if (tag := one_line(part.strip(), 2 * LONGEST).strip())))
     long = next((tag for tag in tags if len(tag) > LONGEST), None)
     if long is not None:
@@ -34,7 +34,7 @@ def parse_tags(text: str) -> tuple[str, ...]:
 
 
 def check_remark(text: str) -> str:
-    """Return a remark without surrounding space. UsageError: it is too long."""
+    """Return a remark without surrounding whitespace. Raises UsageError if it is too long."""
     remark = text.strip()
     if len(remark) > LONGEST_REMARK:
         raise UsageError(f"A remark has at most {LONGEST_REMARK:,} characters; this one has {len(remark):,}.")
@@ -85,23 +85,23 @@ _BETWEEN = f"#{_CRITERION}:"
 
 
 def remark_target(item: str, part: str) -> str:
-    """Return the target of a remark: ``TRIAL#criterion:RUBRIC:TIER.KEY`` for a criterion; else the item."""
+    """Return the target of a remark: ``TRIAL#criterion:RUBRIC:TIER.KEY`` for a criterion, or else the item."""
     return f"{item}#{part}" if criterion_of(part) is not None else item
 
 
 def remarked(target: str) -> tuple[str, str]:
-    """Return item and criterion ("" for none) of a target; the inverse of :func:`remark_target`."""
+    """Return the item and criterion ("" for none) of a target; the inverse of :func:`remark_target`."""
     item, between, rest = target.partition(_BETWEEN)
     part = between[1:] + rest
     return (item, part) if between and criterion_of(part) is not None else (target, "")
 
 
 REMARKED = f"CASE WHEN instr(item, '{_BETWEEN}') > 0 THEN substr(item, 1, instr(item, '{_BETWEEN}') - 1) ELSE item END"
-"""The item of a remark in SQL; see :func:`remarked`."""
+"""SQL for the item of a remark; see :func:`remarked`."""
 
 
 def part_in_words(part: str) -> str:
-    """Return ``step 3``, ``criterion purpose (aeo-bench)``; "" for the whole."""
+    """Return ``step 3`` or ``criterion purpose (aeo-bench)``, or "" for the whole item."""
     if part.isdecimal():
         return f"step {part}"
     found = criterion_of(part)

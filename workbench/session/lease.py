@@ -1,4 +1,4 @@
-"""Leases: one engine executes a run, identified by process and heartbeat; only the lease of a dead engine is taken over."""
+"""Leases: one engine executes a run, identified by process and heartbeat; only a dead engine's lease is taken over."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from workbench.base.errors import WorkbenchError
 HEARTBEAT_SECONDS = 5.0
 STALE_SECONDS = 30.0
 WATCHED_SECONDS = 2.5 * HEARTBEAT_SECONDS
-"""Seconds for which a stale lease of another machine is watched before it is taken over."""
+"""Seconds to watch a stale lease of another machine before taking it over."""
 
 
 class RunHeld(WorkbenchError):
-    """Another engine executes that run."""
+    """Another engine is executing that run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A row of ``leases``; ``token`` is the holder's secret name, ``file`` the file that it writes."""
+    """A row of ``leases``; ``token`` is the secret name of the holder, and ``file`` identifies the session file."""
 
     run_id: str
     token: str
@@ -36,7 +36,7 @@ class Lease:
 
 
 def process_started(pid: int) -> str:
-    """Return the start time of a process, which distinguishes it from a later one with its id; "" if there is none."""
+    """Return a process's start time, which distinguishes it from a later one with the same id, or "" if it is gone."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -52,7 +52,10 @@ def process_started(pid: int) -> str:
 
 
 def holder(connection: sqlite3.Connection, run_id: str) -> Lease | None:
-    """Return the lease on a run if its holder lives, by the process table here, by the heartbeat elsewhere."""
+    """Return the lease on a run if its holder is alive, or None.
+
+    This is decided by the process table on this machine, or by the heartbeat for other machines.
+    """
     row = connection.execute("SELECT * FROM leases WHERE run_id = ?", (run_id,)).fetchone()
     if row is None:
         return None
@@ -60,31 +63,31 @@ def holder(connection: sqlite3.Connection, run_id: str) -> Lease | None:
     if not isinstance(lease.pid, int) or not 0 < lease.pid < 2**31 or not isinstance(lease.heartbeat_at, int | float):
         return None  # damaged
     if lease.host == socket.gethostname():
-        # A copied session has the lease as well, but no engine writes the copy.
+        # A copied session also has the lease, but no engine writes to the copy.
         if lease.file and lease.file != _file(connection):
             return None
         return lease if process_started(lease.pid) == lease.process_started else None
-    # A heartbeat from the future is as stale as an old one: a clock was changed.
+    # A heartbeat in the future is as stale as an old one, because a clock was changed.
     return lease if abs(time.time() - lease.heartbeat_at) < STALE_SECONDS else None
 
 
 def beating_elsewhere(connection: sqlite3.Connection, run_id: str) -> tuple[str, float] | None:
-    """Return token and heartbeat of a stale lease that another machine has on this file.
+    """Return token and heartbeat of a stale lease that another machine holds on this file, or None.
 
-    The clocks may differ: only a changing heartbeat proves that its holder is alive.
+    The clocks may differ, so only a changing heartbeat proves that the holder is alive.
     """
     row = connection.execute("SELECT * FROM leases WHERE run_id = ?", (run_id,)).fetchone()
     if row is None or holder(connection, run_id) is not None:
         return None
     lease = Lease(*row)
     inode = str(lease.file).rpartition(":")[2]
-    # Machines that share a file agree on its inode, not on its device.
+    # Machines that share a file agree on its inode but not on its device.
     copied = inode and inode != _file(connection).rpartition(":")[2]
     return None if lease.host == socket.gethostname() or copied else (lease.token, lease.heartbeat_at)
 
 
 def _file(connection: sqlite3.Connection) -> str:
-    """Return device and inode of a session's file: a move keeps them, a copy has others."""
+    """Return device and inode of a session's file, which stay the same if it is moved but not if it is copied."""
     try:
         status = Path(connection.execute("PRAGMA database_list").fetchone()[2]).stat()
     except OSError:
@@ -101,7 +104,7 @@ def engine_lives(connection: sqlite3.Connection) -> bool:
 
 
 def acquire(connection: sqlite3.Connection, run_id: str) -> Lease:
-    """Take the lease on a run, within a transaction that holds the write lock. RunHeld: a living engine holds it."""
+    """Take the lease on a run, in a transaction that holds the write lock. Raises RunHeld if a living engine has it."""
     held = holder(connection, run_id)
     if held is not None:
         raise RunHeld(

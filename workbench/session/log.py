@@ -1,15 +1,16 @@
 """The write-ahead log beside a session file: whether it belongs to the file, and checkpoints.
 
-SQLite applies any log that lies beside a database under the right name. If the database was removed and a backup put in
-its place, that log holds pages of another file and destroys the backup. So every transaction writes the row of
-``log_identity`` into the log, and every checkpoint gives the file a new name:
+SQLite applies any log that it finds next to a database under the right name. If the database was removed and replaced
+with a backup, that log has pages of another file and destroys the backup. To prevent this, every transaction writes the
+row of ``log_identity`` to the log, and every checkpoint gives the file a new name:
 
-- ``generation`` is the name that the file has once the checkpoint under way is complete,
-- ``base`` is the name that the file had before.
+- ``generation`` is the file's name after the current checkpoint is complete,
+- ``base`` is the file's name before it.
 
-A log belongs to a file whose own name, read without the log, is one of the two in the log. That holds at every moment,
-however many programs write and checkpoint one session, because a new ``generation`` is made only once the file has the
-one before: SQLite copies pages into the file while another program's transaction is under way.
+A log belongs to a file if the file's own name, read without the log, is one of the two names in the log. This always
+holds, no matter how many programs write and checkpoint a session, because a new ``generation`` is only created once the
+file has the previous one. The order matters because SQLite may copy pages into the file during another program's
+transaction.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ from pathlib import Path
 
 from workbench.session import lease
 
-#: Reads before differing names count: two reads are not atomic, and engines write and checkpoint in between.
+#: Number of reads before differing names count, because two reads are not atomic and engines may write between them.
 _LOOKS = 6
 _MOST_LOOKS = 100
 _PAUSE_SECONDS = 0.02
 MOST_STEPS = 1_000_000
-HEADER = 100  # bytes; a file that has fewer is no database
+HEADER = 100  # bytes; a smaller file is not a database
 _NAMES = "SELECT base, generation FROM log_identity"
 
 
 class ForeignLog(sqlite3.DatabaseError):
-    """The file is not the one that the connection wrote its log for."""
+    """The file is not the one for which the connection wrote its log."""
 
 
 def log_path(path: Path) -> Path:
@@ -56,7 +57,7 @@ def is_writable(path: Path) -> bool:
 
 
 def touch(connection: sqlite3.Connection, path: Path) -> None:
-    """Write the names into the log, within a transaction that holds the write lock."""
+    """Write the names to the log, in a transaction that holds the write lock."""
     base, generation = connection.execute(_NAMES).fetchone()
     if base != generation:
         # There was a checkpoint. Once the file has its new name, the log belongs to that file alone.
@@ -67,20 +68,21 @@ def touch(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def belongs(path: Path) -> bool:
-    """Return whether the log beside a session file is the file's own, without writing anything."""
+    """Return whether the log beside a session file is its own, without writing anything."""
     pause = threading.Event()
     before, same = None, 0
     for _ in range(_MOST_LOOKS):
         logged = _names(path, "mode=ro")
         own = _names(path, "mode=ro&immutable=1")
         if logged is None:
-            # Unreadable with the log but readable without it: the log is at fault.
+            # Unreadable with the log but readable without it means that the log is at fault.
             return own is None
         if own is None:
             return _is_sound(path)
         if own[1] in logged:
             return True
-        # Names that keep changing belong to a session that is being written; constant different names to two files.
+        # If the names keep changing, the session is being written; if they stay different, there are two different
+        # files.
         same = same + 1 if (logged, own) == before else 1
         if same == _LOOKS:
             return False
@@ -90,9 +92,10 @@ def belongs(path: Path) -> bool:
 
 
 def age(path: Path) -> tuple[str, int] | None:
-    """Return when the session in a file was created and how many transactions the file has seen, its log apart.
+    """Return when a file's session was created and the file's number of transactions, ignoring its log, or None.
 
-    SQLite does not notice that a file's content was exchanged. The count does: in one session it only ever grows.
+    SQLite does not notice if a file's content is replaced, but the number of transactions reveals it, because within a
+    session it only ever grows.
     """
     with (
         contextlib.suppress(sqlite3.Error, OSError, TypeError, ValueError, OverflowError),
@@ -104,7 +107,7 @@ def age(path: Path) -> tuple[str, int] | None:
 
 
 def _names(path: Path, how: str) -> tuple[str, ...] | None:
-    """Return (base, generation) as seen with or without the log, None if unreadable."""
+    """Return (base, generation) as seen with or without the log, or None if unreadable."""
     with contextlib.suppress(sqlite3.Error, OSError), _opened(path, how) as connection:
         row = connection.execute(_NAMES).fetchone()
         return tuple(map(str, row)) if row else None
@@ -121,10 +124,10 @@ def _is_sound(path: Path) -> bool:
 @contextlib.contextmanager
 def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
     if path.stat().st_size < HEADER:
-        # SQLite would delete the log of an empty file, which has what was recorded last.
+        # SQLite would delete the log of an empty file, which contains the most recent data.
         raise sqlite3.DatabaseError("file is not a database")
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, isolation_level=None, timeout=2.0)
-    # The queried tables have one row; a hostile file could make them endless.
+    # The tables queried have one row, but a hostile file could make them endless.
     connection.set_progress_handler(lambda: True, MOST_STEPS)
     try:
         yield connection
@@ -163,10 +166,10 @@ def _sync(log: Path) -> None:
 
 
 def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool:
-    """Checkpoint without waiting for readers; return whether the file has all of the log.
+    """Checkpoint without waiting for readers, and return whether the file now contains the whole log.
 
-    ``busy_ms`` is set again afterwards as the time limit of the connection for locks. ForeignLog: another file's
-    content is in its place, nothing was written into it; sqlite3.Error: the file cannot be written.
+    ``busy_ms`` is the connection's time limit for locks, which is restored afterwards. Raises ForeignLog if the file
+    was replaced by another file's content, without writing to it, or sqlite3.Error if the file is not writable.
     """
     if not log_size(path):
         return True
@@ -182,11 +185,11 @@ def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool
         if own[1] not in (base, generation):
             connection.execute("ROLLBACK")
             raise ForeignLog(f"{path.name} holds the content of another file")
-        # While the file lacks its new name, another program may be about to write that very name.
+        # Until the file has its new name, another program may be about to write that very name.
         names = (generation, secrets.token_hex(16)) if own[1] == generation else (base, generation)
         connection.execute("UPDATE log_identity SET base = ?, generation = ?, transactions = transactions + 1", names)
         connection.execute("COMMIT")
-        # Checked again as late as possible; a file that is overwritten from here on is the known limit.
+        # Check again as late as possible; an overwrite after this point is a known limitation.
         if not belongs(path):
             raise ForeignLog(f"{path.name} holds the content of another file")
         busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -204,12 +207,12 @@ def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool
 def tidy(path: Path) -> None:
     """Checkpoint the log and remove the side files, unless another program uses the session.
 
-    A read-only connection cannot do that, and a closed session should be one file.
+    A read-only connection cannot do that, and a closed session should be a single file.
     """
     if not log_path(path).exists() or not is_writable(path) or (log_size(path) and not belongs(path)):
         return
     with contextlib.suppress(sqlite3.Error, OSError), _opened(path, "mode=rw") as connection:
         if log_size(path) and lease.engine_lives(connection):
-            return  # the engine checkpoints by itself
-        connection.execute(_NAMES).fetchone()  # a connection without a query leaves an empty log behind
+            return  # the engine makes its own checkpoints
+        connection.execute(_NAMES).fetchone()  # without a query, the connection would leave an empty log behind
         checkpoint(connection, path, 2000)

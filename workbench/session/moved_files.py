@@ -14,16 +14,16 @@ from pathlib import Path
 from workbench.base.files import building_beside, free_place
 from workbench.session import log
 
-#: Largest session, in bytes, of which an engine caches a copy in memory.
+#: Maximum size, in bytes, of a session that an engine caches in memory.
 _MOST_REMEMBERED = 16_000_000
 
 
 class Fate(Enum):
-    """The state of a file that a writer opened.
+    """The state of a file that a writer has opened.
 
-    ``MOVED`` has another name now; ``REMOVED`` has none any more (it was deleted, or another file took its name);
-    ``OVERWRITTEN`` is in its place with the content of another file; ``WITHOUT_LOG`` lost its log; ``LOG_EMPTIED`` has
-    a truncated log.
+    ``MOVED``: it has a new name. ``REMOVED``: it was deleted, or another file took its name. ``OVERWRITTEN``: it is in
+    place, but with the content of another file. ``WITHOUT_LOG``: its log is gone. ``LOG_EMPTIED``: its log was
+    truncated.
     """
 
     IN_PLACE = "in place"
@@ -39,7 +39,7 @@ class Original:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        # A handle that can neither read nor write: closing it does not drop SQLite's locks, as any other would.
+        # This handle can neither read nor write; unlike other handles, closing it does not drop SQLite's locks.
         self._handle = os.open(path, os.O_PATH | os.O_CLOEXEC) if hasattr(os, "O_PATH") else -1
         self._inode = _inode(path)
         self._looked = self._stamp()
@@ -61,10 +61,13 @@ class Original:
         return 0, 0
 
     def has_lost_log(self, connection: sqlite3.Connection) -> bool:
-        """Return whether the log lost content that is not in the file; asks the connection only if it shrank."""
+        """Return whether the log lost content that is not in the file.
+
+        The connection is queried only if the log shrank.
+        """
         before, self._logged = self._logged, log.log_size(self._path)
-        # Where the file changed as well, our own checkpoint emptied the log, or another file's content is in its place. That
-        # must not be read through the connection, which would then take that file's names for its own.
+        # If the file changed too, our own checkpoint emptied the log, or the file was overwritten. In the latter case
+        # it must not be read through the connection, which would then adopt the names of the other file.
         if self._logged >= before or self._stamp() != self._looked:
             return False
         try:
@@ -79,9 +82,10 @@ class Original:
         return in_file is not None and in_file[1] < recorded
 
     def remember(self, connection: sqlite3.Connection, *, again: bool = False) -> None:
-        """Cache the file's content in memory, if it is small enough; what comes after is in its log.
+        """Cache the file's content in memory if it is small enough; later changes are in its log.
 
-        To be called outside any transaction, when the log is empty; ``again``: only if it was cached before.
+        Must be called outside any transaction, when the log is empty. With ``again``, it is only cached if it was
+        before.
         """
         if again and not self._remembers:
             return
@@ -91,7 +95,7 @@ class Original:
             self._image = connection.serialize() if small else None
 
     def restored(self, log_file: Path | None) -> Path | None:
-        """Write the cached content and the log's newer content into a session beside the file's place, if cached."""
+        """Write the cached content and newer log content to a new session beside the file; return its path, or None."""
         if self._image is None:
             return None
         target = _rescued(self._path)
@@ -109,7 +113,7 @@ class Original:
         return target
 
     def fate(self) -> Fate:
-        """Return what became of the file; costs microseconds while nothing wrote into it."""
+        """Return what happened to the file; takes microseconds if nothing was written to it."""
         if _inode(self._path) != self._inode:
             linked = self._handle >= 0 and os.fstat(self._handle).st_nlink > 0
             return Fate.MOVED if linked else Fate.REMOVED
@@ -117,7 +121,7 @@ class Original:
         if self._log is None:
             self._log = beside if beside in _open_here() else None
         elif beside != self._log:
-            # Another program that opened the overwritten file first has moved the log aside.
+            # Another program has already opened the overwritten file and moved the log aside.
             aside = {_inode(kept) for kept in log.logs_set_aside(self._path)}
             return Fate.OVERWRITTEN if self._log in aside else Fate.WITHOUT_LOG
         stamp = self._stamp()
@@ -131,7 +135,7 @@ class Original:
             if log.log_size(self._path):
                 if not log.belongs(self._path):
                     return Fate.OVERWRITTEN
-                # With an empty log a fresh copy looks like the original; the next write tells them apart.
+                # With an empty log, a fresh copy looks like the original; the next write distinguishes them.
                 self._looked = stamp
         return Fate.IN_PLACE
 
@@ -145,7 +149,7 @@ def _inode(path: Path) -> tuple[int, int] | None:
 
 
 def rescue(connection: sqlite3.Connection, path: Path) -> Path:
-    """Copy what a connection sees into ``NAME.rescued.session`` (numbered) beside the lost file's place."""
+    """Copy the content seen by a connection to ``NAME.rescued.session`` (numbered) beside the lost file's path."""
     target = _rescued(path)
     copy_into(connection, target)
     return target
@@ -157,7 +161,7 @@ def _rescued(path: Path) -> Path:
 
 
 def copy_into(connection: sqlite3.Connection, target: Path) -> None:
-    """Write a consistent copy of what a connection sees; it appears complete or not at all."""
+    """Write a consistent copy of the content seen by a connection; it appears complete or not at all."""
     building = building_beside(target, "copy")
     with _built(building, target), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as copy:
         connection.backup(copy)
@@ -165,7 +169,7 @@ def copy_into(connection: sqlite3.Connection, target: Path) -> None:
 
 
 def _made_its_own(copy: sqlite3.Connection) -> None:
-    """Make a copy independent: no log of the original belongs to it, and no engine works on it."""
+    """Make a copy independent: the original's log does not match it, and no engine is working on it."""
     with contextlib.suppress(sqlite3.OperationalError):
         copy.execute("DELETE FROM leases")
         copy.execute(
@@ -184,9 +188,10 @@ def _built(building: Path, target: Path) -> Iterator[None]:
 
 
 def leave_open(connection: sqlite3.Connection, path: Path | None) -> Path | None:
-    """Keep a connection open until the process ends: closing it writes its log into what has taken the file's place.
+    """Keep a connection open until the process ends, because closing it would write its log to the replacement file.
 
-    The log beside the session file ``path`` is moved aside, None to leave it. Returns the log's place.
+    The log beside the session file ``path`` is moved aside, unless ``path`` is None. Returns the log's new path, or
+    None.
     """
     aside = log.set_aside(path) if path is not None and _inode(log.log_path(path)) in _open_here() else None
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
@@ -196,7 +201,7 @@ def leave_open(connection: sqlite3.Connection, path: Path | None) -> Path | None
 
 
 def forget_log(path: Path) -> None:
-    """Remove the log of this process' own lost file, wherever it is now; a log of anybody else stays."""
+    """Remove the log of this process's own lost file, wherever it is now, but no other program's log."""
     found = log.log_path(path)
     side = [found, found.with_name(found.name.removesuffix("-wal") + "-shm"), *log.logs_set_aside(path)]
     mine = _open_here()

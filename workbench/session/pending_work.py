@@ -1,4 +1,4 @@
-"""Unfinished work and missing scores of a session, for states of runs and for `resume`."""
+"""Unfinished work and missing scores of a session, for the states of runs and for `resume`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import RunRow, TrialRow
 
-# Candidates without a verdict, to be tested again or lost by an error of ours; tasks for which the doc system gave no docstring.
+# Candidates that have no verdict, are to be retested or failed because of a Workbench error; tasks without a docstring
+# from the doc system.
 _MISSING = """
 SELECT 1 FROM candidates JOIN tasks ON tasks.id = candidates.task_id WHERE candidates.run_id = ? AND (
     candidates.verdict = 'error'
@@ -20,14 +21,14 @@ UNION ALL SELECT 1 FROM dropped WHERE run_id = ? AND stage = 'documentation' LIM
 
 
 def judges_of(run: RunRow | None) -> tuple[str, ...]:
-    """Return the judges of a document run, as scorecards name them; () if its plan is unreadable."""
+    """Return the judges of a document run, as named in scorecards, or () if its plan is unreadable."""
     plan = run.plan if run is not None else {}
     judges = plan.get("judges") or [plan.get("judge")]
     return tuple(recorded_as(str(judge)) for judge in judges if judge) if isinstance(judges, list) else ()
 
 
 def is_imported(run: RunRow) -> bool:
-    """Return whether what a run has was read from files of other programs."""
+    """Return whether a run's data was imported from files of other programs."""
     return isinstance(run.plan.get("imported"), dict)
 
 
@@ -36,12 +37,12 @@ def is_rescored(run: RunRow) -> bool:
 
 
 def is_check(run: RunRow) -> bool:
-    """Return whether a run only checks READMEs of trials that other runs recorded."""
+    """Return whether a run only checks READMEs of trials recorded by other runs."""
     return bool(run.plan.get("check_only"))
 
 
 def unchecked(reader: SessionReader, run: RunRow) -> list[str]:
-    """Return the trials of a run whose READMEs it is still to check."""
+    """Return the trials of a run with READMEs that it has not checked yet."""
     plan = run.plan
     if not plan.get("check") or plan.get("check_only"):
         return []
@@ -75,7 +76,10 @@ def lacking(reader: SessionReader, run: RunRow) -> list[tuple[str, str, str]]:
 
 
 def trial_problem(reader: SessionReader, trial: TrialRow) -> str:
-    """Return why a done trial lacks scores of its run's judges, "" if it has them; judges of later rescorings do not matter."""
+    """Return why a done trial lacks scores of its run's judges, or "" if it has them.
+
+    The judges of later rescorings are ignored.
+    """
     if trial.state != "done":
         return ""
     meant = judges_of(reader.run(trial.run_id))
@@ -86,7 +90,7 @@ def trial_problem(reader: SessionReader, trial: TrialRow) -> str:
 
 
 def trial_state(reader: SessionReader, trial: TrialRow) -> str:
-    """Return the state of a trial as shown: ``unscored`` if its judge failed, else the row's own."""
+    """Return the displayed state of a trial: ``unscored`` if its judge failed, or else the row's own."""
     return "unscored" if trial_problem(reader, trial) else trial.state
 
 
@@ -103,7 +107,7 @@ def has_unscored(reader: SessionReader, run_id: str) -> bool:
 
 
 def is_missing(reader: SessionReader, run: RunRow) -> bool:
-    """Return whether a run without an engine has work left for a resume."""
+    """Return whether a run without an engine has work left to resume."""
     if is_imported(run):
         return run.state != "done" and bool(run.plan["imported"].get("files"))
     if run.kind == "regenerate":

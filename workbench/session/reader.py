@@ -1,4 +1,4 @@
-"""Read a session while others write it: rows, blobs, and what changed."""
+"""Read a session while others write it: rows, blobs, and changes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from workbench.session.row_reader import Row, RowReader, TextDamaged
 
 
 class SessionReader(RowReader):
-    """A view of one session file, table by table; safe to share between threads, never writes a row."""
+    """A table-by-table view of a session file; safe to share between threads and never writes a row."""
 
     def _one(self, row_type: type[Row], table: str, key: object, column: str = "id") -> Row | None:
         return next(iter(self.rows(row_type, table, f"WHERE {column} = ?", (key,))), None)
 
     def _all(self, row_type: type[Row], table: str, order: str, **keys: object) -> list[Row]:
-        """Return the rows whose columns equal ``keys``; a key of None matches every row."""
+        """Return the rows with columns equal to ``keys``; a key of None matches every row."""
         criteria = {name: value for name, value in keys.items() if value is not None}
         where = f"WHERE {' AND '.join(f'{name} = ?' for name in criteria)} " if criteria else ""
         return self.rows(row_type, table, f"{where}ORDER BY {order}", tuple(criteria.values()))
@@ -32,12 +32,15 @@ class SessionReader(RowReader):
     # -- the file
 
     def fate(self) -> Fate:
-        """Return whether the file was moved, replaced or deleted since it was opened; microseconds, a millisecond after a write."""
+        """Return whether the file was moved, replaced or deleted since it was opened.
+
+        This takes microseconds, or a millisecond after a write.
+        """
         with self._lock:
             return self._original.fate()
 
     def copy_to(self, target: Path) -> None:
-        """Write a consistent copy, even while an engine writes; a running run is interrupted in the copy."""
+        """Write a consistent copy, even while an engine is writing; a run in progress is interrupted in the copy."""
         with self._lock, translated(target):
             try:
                 copy_into(self._connection, target)
@@ -58,18 +61,18 @@ class SessionReader(RowReader):
         ]
         return sentences
 
-    # -- what changed
+    # -- changes
 
     def hold(self) -> None:
-        """Begin a read transaction until the reader is closed: all that is read agrees, although a run goes on."""
+        """Start a read transaction until the reader is closed, so that everything read is consistent during a run."""
         self.query("BEGIN")
 
     def data_version(self) -> int:
-        """Return a number that differs once another connection has committed; costs microseconds."""
+        """Return a number that changes once another connection has committed; takes microseconds."""
         return int(self.query("PRAGMA data_version")[0][0])
 
     def last_change(self) -> int:
-        """Return the sequence number of the newest change, 0 if there is none or the feed is unreadable."""
+        """Return the sequence number of the newest change, or 0 if there is none or the feed is unreadable."""
         try:
             newest = self.query("SELECT max(seq) FROM changes")[0][0]
         except SessionCorrupt:
@@ -79,8 +82,8 @@ class SessionReader(RowReader):
     def changes(self, since: int, limit: int = 5000) -> list[rows.Change]:
         """Return up to ``limit`` changes after sequence number ``since``, oldest first.
 
-        The feed is pruned. A reader that is behind its first entry gets a change for every row, even more than
-        ``limit``, all with the newest number. An unreadable feed has no changes.
+        The feed is pruned. A reader that is behind its first entry gets a change for every row, all with the newest
+        number, even if they exceed ``limit``. An unreadable feed has no changes.
         """
         try:
             return self._changes(since, limit)
@@ -93,9 +96,9 @@ class SessionReader(RowReader):
         return 0
 
     def _changes(self, since: int, limit: int) -> list[rows.Change]:
-        # The survey skips the feed: it is long, and only new entries are read.
+        # The survey skips the feed, because it is long and only new entries are read.
         found = self.rows(rows.Change, "changes", "WHERE seq > ? ORDER BY seq LIMIT ?", (since, limit))
-        # Queried after the changes, so that entries pruned in between count as missed.
+        # Queried after the changes, so that entries pruned in between are noticed.
         first, last = self.query("SELECT min(seq), max(seq) FROM changes")[0]
         if isinstance(first, int) and isinstance(last, int) and since < first - 1:
             found = [rows.Change(last, kind, item, part) for kind, item, part in self.query(schema.EVERYTHING)]
@@ -114,7 +117,7 @@ class SessionReader(RowReader):
         return [run for run in self.all_runs() if run.archived_at is None]
 
     def all_runs(self) -> list[rows.RunRow]:
-        """Return all runs, archived ones too, oldest first."""
+        """Return all runs, including archived ones, oldest first."""
         return self._all(rows.RunRow, "runs", "created_at, id")
 
     def run(self, run_id: str) -> rows.RunRow | None:
@@ -123,8 +126,8 @@ class SessionReader(RowReader):
     def run_state(self, run: rows.RunRow) -> str:
         """Return the state of a run for display.
 
-        ``interrupted``: its engine is gone, or it waits and no engine is starting for it; ``unscored``: done but for
-        the scores that a judge failed to give; the other states are the row's own.
+        ``interrupted`` means that its engine is gone, or that it is queued and no engine is starting. ``unscored``
+        means that it is done except for scores that a judge failed to return. The other states are those of the row.
         """
         if run.state == "done":
             return "unscored" if run.kind == "document" and pending_work.has_unscored(self, run.id) else "done"
@@ -152,7 +155,7 @@ class SessionReader(RowReader):
     # -- trials
 
     def trials(self, run_id: str | None = None) -> list[rows.TrialRow]:
-        """Return the trials of a run, or of all that are not archived, in the order of their plans."""
+        """Return the trials of a run, or of all runs that are not archived, in the order of their plans."""
         if run_id is not None:
             return self._all(rows.TrialRow, "trials", "position", run_id=run_id)
         return self.rows(
@@ -166,7 +169,7 @@ class SessionReader(RowReader):
         return self._one(rows.TrialRow, "trials", trial_id)
 
     def content_suffix(self, trial: rows.TrialRow) -> str:
-        """Return a suffix that names a trial's content if a trial of the same name has other content, else ""."""
+        """Return a suffix that identifies a trial's content if a trial of the same name has other content, or ""."""
         names = (trial.case_id, trial.agent, trial.model, trial.repeat)
         same = "SELECT count(DISTINCT content) FROM trials WHERE case_id = ? AND agent = ? AND model = ? AND repeat = ?"
         return f"@{trial.content[:8] or 'older'}" if self.query(same, names)[0][0] > 1 else ""
@@ -180,7 +183,7 @@ class SessionReader(RowReader):
         return self.rows(rows.AccessedFileRow, "accessed_files", where, (trial_id, since))
 
     def scores(self, trial_id: str | None = None) -> list[rows.ScoreRow]:
-        """Return the scores of one trial, or of :meth:`trials`, by rubric and judge; the newest rule comes last."""
+        """Return the scores of one trial, or of :meth:`trials`, by rubric and judge, with the newest rule last."""
         if trial_id is None:
             counted = f"SELECT id FROM trials WHERE run_id NOT IN {schema.ARCHIVED_RUNS}"
             found = self.rows(
@@ -195,11 +198,11 @@ class SessionReader(RowReader):
         )
 
     def checks(self, trial_id: str | None = None, *, run_id: str | None = None) -> list[rows.CheckRow]:
-        """Return the checks of a trial's README, those of a run, or all; the latest comes last."""
+        """Return the checks of a trial's README, of a run, or of everything, with the latest last."""
         return self._all(rows.CheckRow, "checks", "at, trial_id", trial_id=trial_id, run_id=run_id)
 
     def files_of(self, snapshot: str) -> list[tuple[str, int]]:
-        """Return (path, bytes) of every file of a snapshot that the agent could see."""
+        """Return (path, bytes) for every file of a snapshot that was visible to the agent."""
         found = self.query("SELECT files_blob FROM snapshots WHERE digest = ?", (snapshot,))
         return self._pairs(found[0][0], f"the files of snapshot {snapshot}", int) if found else []
 
@@ -222,7 +225,7 @@ class SessionReader(RowReader):
         return self.rows(rows.CallRow, "calls", where, (json.dumps(scopes),))
 
     def response_schema_of(self, trial_id: str) -> str | None:
-        """Return the response schema of a trial's submission, None if the answer was unconstrained."""
+        """Return the response schema of a trial's submission, or None if the answer was unconstrained."""
         found = self.query(
             "SELECT response_schema_blob FROM steps JOIN calls ON calls.id = steps.call_id "
             "WHERE trial_id = ? AND kind = 'respond' ORDER BY number DESC LIMIT 1",
@@ -234,7 +237,7 @@ class SessionReader(RowReader):
         return self._one(rows.CallRow, "calls", call_id)
 
     def messages(self, call: rows.CallRow) -> list[tuple[str, str]]:
-        """Return the exact messages of a call as (role, content); an unreadable content says so."""
+        """Return the exact messages of a call as (role, content); unreadable content is replaced by a note."""
         return [
             (role, self.shown(digest, f"a message of call {call.id}")) for role, digest in self.message_digests(call)
         ]
@@ -251,7 +254,7 @@ class SessionReader(RowReader):
         return []
 
     def decoded(self, text: str | None, kind: type[Any], of: str) -> Any:
-        """Return the value of JSON text; an empty ``kind`` (``list`` or ``dict``) if invalid, which is recorded."""
+        """Return the value of JSON text; if it is invalid, record that and return an empty ``list`` or ``dict``."""
         if not text:
             return kind()
         try:
@@ -261,7 +264,7 @@ class SessionReader(RowReader):
             return kind()
 
     def card(self, score: rows.ScoreRow) -> dict[str, Any]:
-        """Return the readable part of a scorecard (see ``workbench.rubric.Scorecard.to_json``), else {}."""
+        """Return the readable part of a scorecard (see ``workbench.rubric.Scorecard.to_json``), or {}."""
         from workbench.session import score_cards
 
         of = f"the scorecard of trial {score.trial_id} by {score.rubric}, judge {score.judge}"
@@ -338,6 +341,6 @@ class SessionReader(RowReader):
 
 
 def read_blob(path: Path, digest: str) -> bytes:
-    """Return the bytes that a ``…_blob`` column names; texts are UTF-8. SessionError: the file holds no such blob."""
+    """Return the content of a ``…_blob`` column; texts are UTF-8. Raises SessionError if the file has no such blob."""
     with SessionReader(path, surveyed=False) as reader:
         return reader.data(digest)

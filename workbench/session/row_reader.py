@@ -1,4 +1,4 @@
-"""Fetch rows from a session file, even one with damaged pages, wrong types or texts that are no UTF-8."""
+"""Fetch rows from a session file, even if it has damaged pages, wrong types or text that is not UTF-8."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Row = TypeVar("Row")
 
 
 class TextDamaged(SessionCorrupt):
-    """A text of a session cannot be read; the rest can."""
+    """A single text of a session cannot be read; the rest can."""
 
 
 class RowReader:
-    """Queries an open session file; safe to share between threads. What cannot be read is in :attr:`damage`.
+    """Queries an open session file; safe to share between threads. :attr:`damage` lists everything unreadable.
 
-    Rows have the types that they promise, whatever the file holds: see :mod:`workbench.session.survey`. Not
-    ``surveyed``: for reading single texts at once.
+    Rows always have the declared types, whatever the file contains: see :mod:`workbench.session.survey`. Without
+    ``surveyed``, the file is not checked, which is faster for reading a single text.
     """
 
     def __init__(self, path: Path, *, surveyed: bool = True) -> None:
@@ -47,7 +47,7 @@ class RowReader:
                 raise
 
     def _survey(self, *, copied: bool = False) -> None:
-        # Imported here: most of the time of a short command is imports.
+        # Imported here because imports take most of the time of a short command.
         from workbench.session.survey import Survey
 
         with translated(self.path):
@@ -63,14 +63,14 @@ class RowReader:
     def _read_copies(self) -> None:
         self._copied = True
         self.note_damage("the file", "a page of it is damaged; what could be read is shown")
-        # Another connection: after such an error SQLite does nothing more in the transaction that met it.
-        # The old one stays where there is none: of a closed one every later question would hear that it is closed.
+        # Open a new connection, because after such an error SQLite does nothing more in that transaction. If opening it
+        # fails, the old one must stay open: with a closed one, every later query would only report that it is closed.
         before, self._connection = self._connection, connect(self.path, write=False)
         before.close()
         self._survey(copied=True)
 
     def close(self) -> None:
-        """Close the file; the last one out leaves no side files."""
+        """Close the file; the last connection to close removes the side files."""
         with self._lock:
             self._connection.close()
             self._original.close()
@@ -93,7 +93,7 @@ class RowReader:
                     return self._replaced(sql, arguments)
                 if "malformed" not in str(error) or self._copied:
                     raise
-            # A page is damaged that the first look did not meet.
+            # The query met a damaged page that the first check missed.
             self._read_copies()
             return self._connection.execute(sql, tuple(arguments)).fetchall()
 
@@ -126,15 +126,15 @@ class RowReader:
             self._connection.text_factory = str
 
     def rows(self, row_type: type[Row], table: str, rest: str = "", arguments: Sequence[object] = ()) -> list[Row]:
-        """Return rows of a table as their type, which names and orders the columns; ``rest`` follows the table."""
+        """Return rows of a table as their type, which defines the columns; ``rest`` follows the table in the SQL."""
         found = self.query(f"SELECT {columns(row_type)} FROM {table} {rest}", arguments)
         return [row_type(*row) for row in found]
 
-    # -- texts and what is damaged
+    # -- texts and damage
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """What could not be read so far: rows since the file was opened, texts since they were requested."""
+        """Everything found to be unreadable so far: rows since the file was opened, texts since they were requested."""
         with self._lock:
             return tuple(self._damage)
 
@@ -143,7 +143,10 @@ class RowReader:
             self._damage[Damage(item, what)] = None
 
     def data(self, digest: str, limit: int | None = None, *, of: str = "") -> bytes:
-        """Return the (first ``limit``) bytes of a blob. TextDamaged: it is missing or changed; ``of`` names it."""
+        """Return the bytes of a blob, or its first ``limit`` bytes.
+
+        Raises TextDamaged if it is missing or changed; the message names it as ``of``.
+        """
         of = of or f"the text {digest[:12]}"
         with self._lock, translated(self.path):
             try:
@@ -153,12 +156,12 @@ class RowReader:
                 raise TextDamaged(f"{of[0].upper()}{of[1:]} cannot be read: {error}.") from None
 
     def text(self, digest: str | None, limit: int | None = None, *, of: str = "") -> str:
-        """Return the text of a blob ("" for None), as :meth:`data`."""
+        """Return the text of a blob, or "" for None; see :meth:`data`."""
         if digest is None:
             return ""
         raw = self.data(digest, limit, of=of)
         if limit is not None:
-            # Cut in the middle of a character, the text ends before it.
+            # A character that is cut in the middle is dropped.
             return codecs.getincrementaldecoder("utf-8")("replace").decode(raw, final=len(raw) < limit)
         try:
             return raw.decode("utf-8", "surrogatepass")
@@ -167,14 +170,14 @@ class RowReader:
             return raw.decode("utf-8", "replace")
 
     def shown(self, digest: str | None, of: str, limit: int | None = None) -> str:
-        """Return a text for people; an unreadable one is a sentence in brackets."""
+        """Return a text for display; an unreadable one is replaced by a sentence in brackets."""
         try:
             return self.text(digest, limit, of=of)
         except TextDamaged as error:
             return f"({error})"
 
     def kept(self, digest: str | None, of: str) -> str | None:
-        """Return a text for programs: None if there is none or it cannot be read."""
+        """Return a text for processing, or None if there is none or it cannot be read."""
         try:
             return None if digest is None else self.text(digest, of=of)
         except TextDamaged:
@@ -193,7 +196,7 @@ _SHOWN = 40
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """One thing that is damaged: ``item`` names it (``trial 4f21…``, ``table steps``), ``what`` says what is wrong."""
+    """A damaged part: ``item`` names it (``trial 4f21…``, ``table steps``), and ``what`` describes the damage."""
 
     item: str
     what: str
@@ -204,7 +207,7 @@ class Damage:
 
 
 def summary(damage: Sequence[Damage], named: int = _NAMED) -> str:
-    """Return one line that names the first few: ``damaged: trial 4f21…: column seconds holds text``; "" for none."""
+    """Return a line that names the first few items (``damaged: trial 4f21…: column seconds holds text``), or ""."""
     if not damage:
         return ""
     more = f"; and {len(damage) - named:,} more" if len(damage) > named else ""
@@ -212,7 +215,7 @@ def summary(damage: Sequence[Damage], named: int = _NAMED) -> str:
 
 
 def described(value: object) -> str:
-    """Return what is wrong with a value that a column cannot hold."""
+    """Describe a value that is invalid for its column."""
     if value is None:
         return "is empty"
     if isinstance(value, bytes):
@@ -223,7 +226,7 @@ def described(value: object) -> str:
 
 
 def shown(value: object) -> str:
-    """Return the value of a key column for a sentence, never long."""
+    """Return the value of a key column for use in a sentence, shortened."""
     if value is None:
         return "(empty)"
     if isinstance(value, bytes):

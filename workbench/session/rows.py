@@ -1,4 +1,7 @@
-"""One frozen row type per table, as its columns. Blobs are digests, times and durations seconds, costs dollars."""
+"""One immutable row type per table, with the same columns.
+
+Blobs are digests, times and durations are in seconds, and costs are in US dollars.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from workbench.session.groups import docs_words, settings_of
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run: work that was planned at once."""
+    """A run: work that was planned together."""
 
     id: str
     kind: str
@@ -23,14 +26,14 @@ class RunRow:
     error: str | None
     note: str | None
     spend_usd: float
-    name: str | None = None  # given by the user
+    name: str | None = None  # chosen by the user
     archived_at: float | None = None  # None unless archived
-    queue_position: float | None = None  # orders queued runs; None unless queued
-    paused: int = 0  # 1 keeps it in the queue
+    queue_position: float | None = None  # position in the queue; None unless queued
+    paused: int = 0  # 1 if it is held back in the queue
 
     @property
     def plan(self) -> dict[str, Any]:
-        """The arguments of the run as JSON values; {} if unreadable."""
+        """The run's arguments as JSON values, or {} if unreadable."""
         return settings_of(self.config)
 
 
@@ -47,23 +50,23 @@ class AnnotationRow:
 
     @property
     def of(self) -> str:
-        """The annotated part in the form of labels: a step's number, a criterion, or "" for the whole item."""
+        """The annotated part in label format: a step number, a criterion, or "" for the whole item."""
         return self.part or ("" if self.step is None else str(self.step))
 
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """A tag, or a star, of a run, trial, task or candidate."""
+    """A tag or star on a run, trial, task or candidate."""
 
     item: str
-    part: str  # a step's number, a criterion (`workbench.session.labels.criterion_part`), or ""
+    part: str  # a step number, a criterion (`workbench.session.labels.criterion_part`), or ""
     label: str
     at: float
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedRow:
-    """The origin of an imported item; ``extra_blob`` is JSON of what the other tables have no place for."""
+    """The origin of an imported item; ``extra_blob`` is JSON of everything that fits no other table."""
 
     item: str
     format: str
@@ -75,7 +78,7 @@ class ImportedRow:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry of the feed."""
+    """An entry in the feed of changes."""
 
     seq: int
     kind: str  # run, trial, step, accessed_file, score, check, annotation, task, dropped, stage, candidate, study or improvement
@@ -89,7 +92,7 @@ def columns(row_type: type[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StudyRow:
-    """A study: ``declaration`` is the JSON of :class:`.studies.declaration.Study`, ``problem`` why it stopped."""
+    """A study: ``declaration`` is JSON of :class:`.studies.declaration.Study`, ``problem`` is why it stopped."""
 
     name: str
     declaration: str
@@ -99,36 +102,39 @@ class StudyRow:
 
 @dataclass(frozen=True, slots=True)
 class StudyCellRow:
-    """A cell of a study, by the names of its row and column."""
+    """A cell of a study, identified by the names of its row and column."""
 
     study: str
     row_name: str
     column_name: str
     position: int
-    run_id: str | None  # the run that has its work
+    run_id: str | None  # the run that produces its results
     pointer: str  # JSON that selects its results: {"trials": [id, …]} or {"evaluator", "prompt", "context"}
     problem: str | None  # why planning failed
 
 
 @dataclass(frozen=True, slots=True)
 class ImprovementRow:
-    """An order to improve docstrings."""
+    """A request to improve docstrings."""
 
     id: str
-    run_id: str | None  # The regeneration with the original docs, None before it was ordered
+    run_id: str | None  # the regeneration with the original docs, None before it is started
     plan: str  # JSON of `workbench.plans.plan.ImprovementPlan`
     state: str
-    stage: str  # Current step, for display
+    stage: str  # current step, for display
     active_run_id: str | None
     problem: str | None
-    spent_before: float  # US dollars that `run_id` had cost when it was ordered first
+    spent_before: float  # US dollars that `run_id` had already cost at the start of the improvement
     created_at: float
     finished_at: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptRow:
-    """A docstring tried for a task, see :class:`workbench.improving.attempts.DocstringAttempt`; shares are JSON of [passed, counted]."""
+    """A docstring tried for a task; shares are JSON of [passed, counted].
+
+    See :class:`workbench.improving.attempts.DocstringAttempt`.
+    """
 
     improvement_id: str
     task_id: str
@@ -147,7 +153,7 @@ class AttemptRow:
 
 @dataclass(frozen=True, slots=True)
 class TrialRow:
-    """A trial: one agent with one model on one test case, one repeat; tokens and seconds are sums."""
+    """A trial: one repeat of an agent with a model on a test case; tokens and seconds are sums."""
 
     id: str
     run_id: str
@@ -171,21 +177,24 @@ class TrialRow:
     started_at: float | None
     finished_at: float | None
     seconds: float | None
-    content: str = ""  # digest of the source's content where that can change under its name (a folder), else ""
-    parent: str = ""  # of a fork the trial whose first `fork_step` steps it inherits
+    content: str = ""  # digest of the source's content if that can change under its name (a folder), or ""
+    parent: str = ""  # for a fork, the trial from which it inherits its first `fork_step` steps
     fork_step: int = 0
-    edited: str = ""  # what of the last of them is replaced by `edit_blob`: `observation`, `message` or ""
+    edited: str = ""  # part of the last inherited step replaced by `edit_blob`: `observation`, `message` or ""
     edit_blob: str | None = None
 
     @property
     def tokens(self) -> int | None:
-        """Tokens in and out; None if none were counted: no model was asked, or an imported file does not say."""
+        """Input plus output tokens, or None if unknown: no model was used, or an imported file has no numbers."""
         return self.prompt_tokens + self.completion_tokens or None
 
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """One step of a trajectory; ``problem``: why an answer was unusable, ``settings`` is JSON; ``at`` 0 is unknown."""
+    """One step of a trajectory.
+
+    ``problem`` is why an answer was unusable, ``settings`` is JSON, and ``at`` is 0 if unknown.
+    """
 
     trial_id: str
     number: int
@@ -213,7 +222,7 @@ class StepRow:
 
 @dataclass(frozen=True, slots=True)
 class AccessedFileRow:
-    """A path that the agent listed or read, first at this step; ``size`` in bytes as shown to the agent."""
+    """A path that the agent listed or read, with the first step; ``size`` is the number of bytes shown to the agent."""
 
     trial_id: str
     path: str
@@ -225,7 +234,7 @@ class AccessedFileRow:
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """A model call with its exact messages (``messages_blob``: JSON list of ``[role, content digest]``)."""
+    """A model call with its exact messages (``messages_blob`` is a JSON list of ``[role, content digest]``)."""
 
     id: int
     run_id: str | None
@@ -256,7 +265,7 @@ class CallRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """The scores of a trial by one rubric and judge; a tier is None if unscored, and ``problem`` says why."""
+    """The scores of a trial by one rubric and judge; a tier is None if it is unscored, and ``problem`` says why."""
 
     trial_id: str
     rubric: str
@@ -277,7 +286,7 @@ class ScoreRow:
 
     @property
     def unscored(self) -> tuple[int, ...]:
-        """Tiers without points; none if the total has points of a tier whose own were damaged."""
+        """Tiers without points; () if the total includes points of a tier that is damaged."""
         missing = tuple(number for number, points in enumerate(self.tiers, 1) if points is None)
         known = math.fsum(points for points in self.tiers if points is not None)
         whole = self.total is not None and self.out_of >= 100 and not math.isclose(known, self.total, abs_tol=1e-6)
@@ -285,7 +294,7 @@ class ScoreRow:
 
     @property
     def points(self) -> float | None:
-        """Points of 100; only a trial with all tiers scored has them: 40 of the 40 known points are not 100."""
+        """Points of 100, or None unless all tiers are scored: 40 of 40 known points are not 100."""
         if self.total is None or self.unscored or not self.out_of > 0:
             return None
         return 100 * self.total / self.out_of
@@ -296,14 +305,14 @@ class CheckRow:
     """A check of a trial's README."""
 
     trial_id: str
-    executed: int  # 1 where blocks are run, 0 where only claims are looked up
+    executed: int  # 1 if blocks are executed, 0 if claims are only looked up
     step_seconds: float
-    rules: int  # Version of the rules of the check, see `workbench.checking.stored`
-    run_id: str  # The run that did it last
+    rules: int  # version of the rules of the check, see `workbench.checking.stored`
+    run_id: str  # the last run that performed it
     state: str
-    problem: str | None  # Why it failed, or its current step
-    rerun_block: int | None  # Index of the block that is rerun, None for all
-    works: int | None  # Blocks by verdict; None before it is done. So are the others, of blocks and of claims
+    problem: str | None  # why it failed, or its current step
+    rerun_block: int | None  # index of the block to rerun, None for all
+    works: int | None  # blocks by verdict, None until it is done; the next columns are other verdicts and claims
     fails: int | None
     differs: int | None
     not_run: int | None
@@ -317,7 +326,7 @@ class CheckRow:
 
 
 UNDER_WAY = ("queued", "asking", "testing")
-"""States of an unfinished candidate; with a verdict it is being retested."""
+"""States of an unfinished candidate; one that already has a verdict is being retested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +343,7 @@ class TaskRow:
     start_line: int | None
     end_line: int | None
     tests: str  # JSON list of test ids
-    coverage: float | None  # a share, 0 to 1
+    coverage: float | None  # share from 0 to 1
     seconds: float | None  # duration of its tests
     source_blob: str | None
     body_blob: str | None
@@ -345,13 +354,13 @@ class TaskRow:
     controls: str | None
     state: str
     reason: str | None
-    branches: int | None  # jumps of the body, None where they were not measured
+    branches: int | None  # jumps in the body, None if not measured
     branches_covered: int | None
     unstable: int | None  # quarantined tests that execute it
-    test_count: int  # the length of `tests`
-    test_files_blob: str | None = None  # JSON: digest of each of their files
+    test_count: int  # length of `tests`
+    test_files_blob: str | None = None  # JSON of the digest of each test file
     docs_scope: str = "target"  # where the doc system's docstrings are used
-    documented_blob: str | None = None  # the file that prompts are made from; None for the scope `target`
+    documented_blob: str | None = None  # the file from which prompts are made; None for the scope `target`
 
     @property
     def docs_words(self) -> str:
@@ -360,7 +369,7 @@ class TaskRow:
 
 @dataclass(frozen=True, slots=True)
 class DroppedRow:
-    """A function that became no task, with the stage and the reason."""
+    """A function that did not become a task, with the stage and the reason."""
 
     run_id: str
     path: str
@@ -372,7 +381,7 @@ class DroppedRow:
 
 @dataclass(frozen=True, slots=True)
 class UnusedTestRow:
-    """A test of the suite that no verdict depends on; ``kind`` is a short reason, ``message`` explains it."""
+    """A test that no verdict depends on; ``kind`` is a short reason and ``message`` an explanation."""
 
     run_id: str
     position: int
@@ -383,7 +392,7 @@ class UnusedTestRow:
 
 @dataclass(frozen=True, slots=True)
 class StageRow:
-    """One stage of task building: its state and progress."""
+    """A stage of task building with its state and progress."""
 
     run_id: str
     name: str
@@ -397,7 +406,7 @@ class StageRow:
 
 @dataclass(frozen=True, slots=True)
 class CandidateRow:
-    """A candidate body and, once tested, its verdict."""
+    """A candidate body, with its verdict once it has been tested."""
 
     id: str
     run_id: str
@@ -422,15 +431,15 @@ class CandidateRow:
     at: float | None
     backend: str | None
     route_fallback_reason: str | None  # why a faster route was not taken
-    suspicious: str | None  # JSON list of anomalies in the report
+    suspicious: str | None  # JSON list of anomalies in the test report
     recheck: str | None  # JSON of a re-check on the cold route: why, verdict, route, seconds, agrees
-    agrees: int | None  # whether that came to the same verdict
+    agrees: int | None  # whether the re-check had the same verdict
     prompt: str
     context: str
     settings: str
-    plain: int | None  # whether the body stays within the safe subset; None: not checked
+    plain: int | None  # whether the body stays within the safe subset, None if not checked
     doubtful: str | None  # why its pass is unverified
-    repairs: int | None = None  # number of repairs that extraction made to the answer
+    repairs: int | None = None  # number of repairs needed to extract the body from the answer
 
     @property
     def retesting(self) -> bool:

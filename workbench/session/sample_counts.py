@@ -1,4 +1,4 @@
-"""Counts of samples: sums per task, maintained by triggers, and the samples of a run aggregated by SQLite."""
+"""Counts of samples: totals per task, maintained by triggers, and the samples of a run aggregated by SQLite."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 COUNTS = "coalesce({0}verdict != 'error', 0)"
-"""Whether a candidate is a sample of pass@k, in SQL; ``{0}`` is the table with its dot, or nothing. See :func:`is_counted`."""
+"""SQL for whether a candidate is a sample of pass@k; ``{0}`` is the table with a dot, or "". See :func:`is_counted`."""
 
 
 def is_counted(verdict: str | None) -> bool:
-    """Return whether a candidate is a sample of pass@k: it has a verdict, and not by an error of the Workbench."""
+    """Return whether a candidate is a sample of pass@k: it has a verdict that is not an error of the Workbench."""
     return verdict not in (None, "", "error")
 
 
-# -- the columns of ``verdict_counts`` and the triggers that maintain it
+# -- the columns of ``verdict_counts`` and their triggers
 
 GROUPED = ("task_id", "evaluator", "prompt", "context", "settings", "control")
-# Column of verdict_counts -> what a candidate adds to it; the rules are those of workbench.regeneration.outcome.
+# Column of verdict_counts -> amount that a candidate adds; same rules as workbench.regeneration.outcome.
 COUNTED = {
     "samples": "1",
     "waiting": "{0}verdict IS NULL",
@@ -49,7 +49,7 @@ def _counting(side: str, sign: str) -> str:
     return f"UPDATE verdict_counts SET {sums} WHERE {' AND '.join(f'{name} = {side}{name}' for name in GROUPED)};"
 
 
-# No conflict clause: that of the statement which sets off the trigger would take its place.
+# No conflict clause, because the clause of the statement that fires the trigger would override it.
 _NEW_GROUP = (
     f"INSERT INTO verdict_counts ({', '.join(GROUPED)}) SELECT {', '.join(f'NEW.{name}' for name in GROUPED)} "
     f"WHERE NOT EXISTS (SELECT 1 FROM verdict_counts WHERE {' AND '.join(f'{name} = NEW.{name}' for name in GROUPED)});"
@@ -67,15 +67,15 @@ CONTROL_FAILS = (
     "(candidates.sample = 0 AND ((evaluator = 'reference' AND verdict NOT IN ('passed', 'error')) "
     "OR (evaluator = 'stub' AND verdict = 'passed')))"
 )
-"""Whether a candidate is a control that does not hold, in SQL."""
+"""SQL for whether a candidate is a control with an unexpected verdict."""
 
 DOUBTFUL = "(candidates.doubtful IS NOT NULL)"
-"""Whether a verdict is doubtful, in SQL."""
+"""SQL for whether a verdict is doubtful."""
 CUT = "EXISTS (SELECT 1 FROM calls WHERE calls.id = candidates.call_id AND finish_reason = 'length')"
-"""Whether the answer of a candidate was cut at a token limit, in SQL."""
+"""SQL for whether a candidate's answer was cut at a token limit."""
 
 
-# Group key of alike samples as one text: several times as fast in SQLite as a dozen columns.
+# Group key of similar samples as a single text, which is several times as fast in SQLite as a dozen columns.
 _ALIKE = " || char(31) || ".join(
     ("control || (tasks.state = 'excluded') || (sample = 0)", DOUBTFUL, "candidates.state", "coalesce(verdict, '')",
      "coalesce(route, '')", "evaluator", "prompt", "context", "settings", "docs", "docs_scope",
@@ -85,30 +85,30 @@ _ALIKE = " || char(31) || ".join(
 
 @dataclass(frozen=True, slots=True)
 class SampleCount:
-    """A number of alike samples."""
+    """A number of similar samples."""
 
     group: Group
-    control: bool  # Whether they are shown as controls
-    task: str  # Their task; "" where tasks are counted together
+    control: bool  # whether they are shown as controls
+    task: str  # their task, or "" if tasks are counted together
     excluded: bool
     first: bool
     state: str
-    verdict: str  # Their verdict, "" for none; the former one while they are retested
+    verdict: str  # their verdict, or "" for none; the previous one while they are retested
     doubtful: bool = False
-    route: str = ""  # The route that gave it, "" for none
+    route: str = ""  # the route that produced it, or "" for none
     count: int = 1
-    tokens: int = 0  # Tokens of their prompts and answers together
-    cost_usd: float | None = None  # None: no cost is known
-    began: float | None = None  # Unix time of the first request
+    tokens: int = 0  # total tokens of their prompts and answers
+    cost_usd: float | None = None  # None if no cost is known
+    began: float | None = None  # unix time of the first request
     ended: float | None = None
-    rechecked: int = 0  # Tested again on the cold route
-    disagreeing: int = 0  # Those of them with another verdict
-    backends: tuple[str, ...] = ()  # Sandboxes that gave the verdicts
-    recent: tuple[int, int] = (0, 0)  # Verdicts after each of the two given times
-    first_recent: float | None = None  # Time of the first verdict after the second of these times
-    newest: int = 0  # Number of the row that came last
-    repaired: bool = False  # Whether their answers had to be repaired before there was a body
-    cut: bool = False  # Whether their answers were cut at a token limit
+    rechecked: int = 0  # number retested on the cold route
+    disagreeing: int = 0  # number of these with a different verdict
+    backends: tuple[str, ...] = ()  # sandboxes that produced the verdicts
+    recent: tuple[int, int] = (0, 0)  # number of verdicts after each of the two given times
+    first_recent: float | None = None  # time of the first verdict after the second given time
+    newest: int = 0  # id of the newest row
+    repaired: bool = False  # whether their answers had to be repaired to get a body
+    cut: bool = False  # whether their answers were cut at a token limit
 
     @property
     def retesting(self) -> bool:
@@ -118,7 +118,7 @@ class SampleCount:
 def sample_counts(
     reader: SessionReader, run_id: str, *, by_task: bool = False, since: tuple[float, float] = (1e18, 1e18)
 ) -> list[SampleCount]:
-    """Return the samples of a run's tasks, aggregated; ``since``: two times, the later first."""
+    """Return the samples of a run's tasks, aggregated; ``since`` has two times, the later one first."""
     task = "tasks.id" if by_task else "''"
     return _counts(reader, task, "tasks.run_id = ?3", f"{task} || {_ALIKE}", (*since, run_id))
 
@@ -158,7 +158,7 @@ def group_of(row: CandidateRow, task: TaskRow) -> Group:
 
 @dataclass(frozen=True, slots=True)
 class FailedSelfCheck:
-    """A candidate that fails a self-check of its run, or an untested control; ``sample`` counts from 0."""
+    """A candidate that fails a self-check of its run, or an untested control; ``sample`` is numbered from 0."""
 
     task: str
     name: str

@@ -1,6 +1,6 @@
 """The tables of a session file.
 
-Times are unix seconds, durations seconds, costs US dollars, sizes bytes. Every text of any length is a blob, named by
+Times are unix seconds, durations seconds, costs US dollars, and sizes bytes. Every long text is a blob identified by
 the SHA-256 of its content, so a file that was read twice is stored once.
 """
 
@@ -17,7 +17,7 @@ from workbench.base.text import one_line
 from workbench.session import rows
 from workbench.session.sample_counts import COUNTING
 
-APPLICATION_ID = 0x574B4253  # "WKBS": tells a session from any other SQLite file
+APPLICATION_ID = 0x574B4253  # "WKBS": distinguishes sessions from other SQLite files
 SCHEMA_VERSION = 10
 
 _STATE = "state CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled'))"
@@ -65,7 +65,7 @@ _ROWS: dict[str, tuple[type, str, tuple[str, ...]]] = {
     ),
     "imported": (rows.ImportedRow, "item", ()),
 }  # fmt: skip
-"""The row of each table, its key, and constraints beyond the types of the row."""
+"""The row type of each table, its key, and constraints beyond those of the type."""
 
 _WITH_ROWID = {"runs", "trials", "calls", "annotations", "tasks", "candidates"}
 _KINDS = {"str": "TEXT", "int": "INTEGER", "float": "REAL"}
@@ -168,10 +168,10 @@ SELECT run, task, path, function, docs, docs_scope, evaluator, prompt, context, 
        outcome, message, traceback_blob
 FROM failing_tests JOIN candidate_verdicts ON candidate = candidate_id;
 """
-"""Views for queries with sqlite3 alone, see docs/reference/session.md. No query of this program uses them."""
+"""Views for queries with sqlite3 alone, see docs/reference/session.md. The Workbench itself does not use them."""
 
 KEPT_CHANGES = 20_000
-"""Length of the feed; a reader that is further behind reads everything again."""
+"""Number of changes in the feed; a reader that is further behind reads everything again."""
 
 ARCHIVED_RUNS = "(SELECT id FROM runs WHERE archived_at IS NOT NULL)"
 """SQL for the archived runs, which are excluded from all counts."""
@@ -212,7 +212,7 @@ EVERYTHING = " UNION ALL ".join(
 
 
 def prune_changes(connection: sqlite3.Connection) -> None:
-    """Remove old entries from the feed, within a transaction; costs microseconds if there are none."""
+    """Remove old entries from the feed, in a transaction; takes microseconds if there are none."""
     first, last = connection.execute("SELECT min(seq), max(seq) FROM changes").fetchone()
     if isinstance(first, int) and isinstance(last, int) and last - first > KEPT_CHANGES * 5 // 4:
         connection.execute("DELETE FROM changes WHERE seq <= ?", (last - KEPT_CHANGES,))
@@ -227,7 +227,7 @@ _ALLOWED = re.compile(r"CHECK \((\w+) IN \(([^)]*)\)\)")
 
 @dataclass(frozen=True, slots=True)
 class SchemaColumn:
-    """A column of a table, as the table declares it; ``allowed`` are its values in SQL, "" for any."""
+    """A column as declared in a table; ``allowed`` lists its values in SQL, or is "" for any."""
 
     name: str
     kind: str
@@ -235,7 +235,7 @@ class SchemaColumn:
     default: str | None
     key: bool
     allowed: str
-    refers_to: str | None  # the table whose row it names; a key of one column names a row of its own table
+    refers_to: str | None  # the table it references; a single key column references its own table
 
 
 @cache
@@ -270,9 +270,9 @@ def own_schema() -> frozenset[tuple[str, str, str | None]]:
 
 
 def foreign_part(connection: sqlite3.Connection) -> str:
-    """Return a part of a file's schema that sessions do not have, "" for none.
+    """Return a part of a file's schema that does not belong in a session, or "" if there is none.
 
-    A view in place of a table can be endless, and a trigger runs with a writer's rights.
+    For example, a view in place of a table can be endless, and a trigger has the permissions of the writer.
     """
     allowed: dict[str, Callable[[str], object]] = {
         "table": _is_plain_table,

@@ -1,4 +1,4 @@
-"""Decode scorecards: valid parts are kept, invalid ones are dropped and counted."""
+"""Decode scorecards; invalid parts are dropped and counted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from workbench.base.typed_json import WrongForm, convert, decode
 
-_Number = Annotated[float, Meta(ge=-1e15, le=1e15)]  # excludes the infinities
+_Number = Annotated[float, Meta(ge=-1e15, le=1e15)]  # also rules out infinities
 _Points = _Number | None
 
 
@@ -41,7 +41,10 @@ class _Spread(TypedDict):
 
 
 def card(text: str) -> tuple[dict[str, Any], int]:
-    """Return the valid parts of a scorecard and the number of dropped ones. WrongForm: it is not a JSON object."""
+    """Return the valid parts of a scorecard and the number of dropped ones.
+
+    Raises WrongForm if the text is not a JSON object.
+    """
     values: dict[str, Any] = decode(dict, text)
     lost = _keep(values, "criteria", _Criterion) + _keep(values, "spread", _Spread)
     for criterion in values["criteria"]:

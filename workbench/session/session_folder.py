@@ -1,4 +1,4 @@
-"""Rename, trash and restore session files with their logs; refused while a run writes them."""
+"""Rename, trash and restore session files with their logs, unless a run is writing to them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from workbench.session.lease import engine_lives
 from workbench.session.reader import SessionReader
 
 TRASH = "trash"
-"""Name of the folder, beside the sessions, of those that were deleted."""
+"""Name of the folder for deleted sessions, inside the folder of sessions."""
 _NOTE = ".deleted.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A session in the trash: its place, its former place, when it was deleted (unix seconds) and its bytes."""
+    """A session in the trash: its path, its original path, time of deletion (unix seconds), and size in bytes."""
 
     path: Path
     was: Path
@@ -36,7 +36,10 @@ class Deleted:
 
 
 def move(path: Path, target: Path) -> None:
-    """Move a session file with its log. SessionExists: the target exists; SessionLocked: a program writes the session."""
+    """Move a session file with its log.
+
+    Raises SessionExists if the target exists, or SessionLocked if a program is writing the session.
+    """
     must_write("move a session")
     if target.exists():
         raise SessionExists(f"{target} exists already; choose another name.")
@@ -54,7 +57,10 @@ def move(path: Path, target: Path) -> None:
 
 
 def discard_empty(path: Path) -> bool:
-    """Remove a session that is empty since it was made; return whether it was. SessionError: it cannot be read."""
+    """Delete a session that has no runs, remarks or labels, and return whether it is gone.
+
+    Raises SessionError if it cannot be read.
+    """
     with SessionReader(path) as reader:
         if reader.all_runs() or reader.annotations() or reader.labels():
             return False
@@ -65,7 +71,7 @@ def discard_empty(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _held(path: Path) -> Iterator[list[Path]]:
-    """Lock writers out of a session and yield the side files that move with it.
+    """Lock writers out of a session and yield the side files that have to move with it.
 
     The log of a damaged file is moved along unread.
     """
@@ -75,7 +81,7 @@ def _held(path: Path) -> Iterator[list[Path]]:
     try:
         yield from _holding(path, wal)
     finally:
-        # SQLite makes the index of a log anew.
+        # SQLite recreates the index of a log.
         if not path.exists():
             with contextlib.suppress(OSError):
                 index.unlink(missing_ok=True)
@@ -110,7 +116,7 @@ def _holding(path: Path, wal: Path) -> Iterator[list[Path]]:
             return
         yield []
         if not path.exists():
-            # It is empty and belongs to no file any more.
+            # It is empty and no longer belongs to any file.
             with contextlib.suppress(OSError):
                 wal.unlink(missing_ok=True)
 
@@ -121,7 +127,7 @@ def _busy(path: Path) -> SessionLocked:
 
 def _rename(path: Path, target: Path) -> None:
     try:
-        os.link(path, target)  # unlike a rename it fails where that name was taken meanwhile
+        os.link(path, target)  # unlike a rename, this fails if the name was taken in the meantime
     except FileExistsError:
         raise
     except OSError as error:
@@ -146,13 +152,13 @@ def delete(path: Path, folder: Path) -> Deleted:
     size = path.stat().st_size if path.exists() else 0
     deleted = Deleted(place, path.absolute(), time.time(), size)
     move(path, place)
-    with contextlib.suppress(OSError):  # without it the session goes back to the folder of sessions
+    with contextlib.suppress(OSError):  # on failure, the session is restored to the folder of sessions
         _note(place).write_text(json.dumps({"was": str(deleted.was), "at": deleted.at}), encoding="utf-8")
     return deleted
 
 
 def deleted_sessions(folder: Path) -> list[Deleted]:
-    """Return the trash of a folder of sessions, deleted last first, with files that somebody put there."""
+    """Return the sessions in a folder's trash, most recently deleted first, including files placed there by hand."""
     try:
         files = [file for file in (folder / TRASH).iterdir() if file.suffix == SUFFIX and not file.name.startswith(".")]
     except OSError:
@@ -167,7 +173,7 @@ def deleted_sessions(folder: Path) -> list[Deleted]:
 
 
 def restore(deleted: Deleted) -> Path:
-    """Restore a session to its former place, numbered if that is taken. SessionError: it is gone."""
+    """Restore a session to its original path, numbered if that is taken. Raises SessionError if the file is gone."""
     place = free_place(deleted.was)
     if not deleted.path.exists():
         raise SessionError(f"{deleted.path.name} is not in the trash any more.")

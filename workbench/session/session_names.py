@@ -1,4 +1,4 @@
-"""The names of session files, validated and resolved to files; new ones, and writable copies of the bundled examples."""
+"""Validate session names and find their files; choose names for new sessions, and copy the bundled examples."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from workbench.base import paths
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded, free_place, require_ordinary, shown
 
-SUFFIX = ".session"  # as workbench.session has it, whose import costs more than a name is worth
-_LONGEST = 180  # bytes; file systems allow 255, and temporary files have longer names
+SUFFIX = ".session"  # same as in workbench.session, which is too expensive to import for this alone
+_LONGEST = 180  # bytes; file systems allow 255, but temporary files have longer names
 _LONGEST_PATH = 3_500
 
 
 def check_name(text: str) -> Path:
-    """Return the path for a session's name or path, with only ``~`` expanded. Raises UsageError: it cannot be one."""
+    """Return the path for a session's name or path, with only ``~`` expanded. Raises UsageError if it is invalid."""
     if not text.strip():
         raise UsageError("The session's name is empty (is a shell variable not set?); give a name or a file.")
     if not text.isprintable():
@@ -39,7 +39,7 @@ def named(path: Path) -> Path:
 
 
 def resolve_session(text: str) -> Path:
-    """Return the session file for a path or a bare name. Raises UsageError: there is none."""
+    """Return the session file for a path or a bare name. Raises UsageError if it does not exist."""
     given = check_name(text)
     ending = named(given)
     places = [given, ending, paths.sessions_dir() / ending, paths.bundled("sessions") / ending]
@@ -52,13 +52,13 @@ def resolve_session(text: str) -> Path:
 
 
 def new_place(text: str) -> Path:
-    """Return where a session of that name is to be made: a bare name in the user's folder, a path where it says."""
+    """Return the path for a new session: in the user's folder for a bare name, or the given path."""
     path = named(check_name(text))
     return path if "/" in text else paths.sessions_dir() / path
 
 
 def plain_name(text: str) -> str:
-    """Return a name for a session that stays in its folder, without the ending. Raises UsageError: it is a path, or no name."""
+    """Return a session name without its suffix. Raises UsageError if it is a path or not a valid name."""
     path = check_name(text.strip())
     if "/" in text or path.name.startswith((".", "~")):
         raise UsageError(f"{shown(text)} cannot be a name: leave out slashes, and the dot or ~ before it.")
@@ -70,12 +70,12 @@ def is_example(path: Path) -> bool:
 
 
 def is_writable(path: Path) -> bool:
-    """Return whether a run may be added to a session file."""
+    """Return whether runs can be added to a session file."""
     return not is_example(path) and os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 def new_session(name: str, day: date | None = None) -> Path:
-    """Return the path for a new session, ``YYYY-MM-DD-NAME.session``, numbered if that already exists."""
+    """Return the path for a new session, ``YYYY-MM-DD-NAME.session``, numbered if that exists."""
     stem = f"{(day or date.today()).isoformat()}-{_tidy(name)}"
     return free_place(paths.sessions_dir() / f"{stem}{SUFFIX}")
 
@@ -98,7 +98,7 @@ def writable_copy(session: Path) -> Path:
 
 @contextlib.contextmanager
 def working_copy(session: Path) -> Iterator[Path]:
-    """Provide the session itself, or a copy of an example, which is deleted if the block fails."""
+    """Provide the session itself, or a copy of an example that is deleted if the block fails."""
     copy = writable_copy(session)
     try:
         yield copy

@@ -1,9 +1,9 @@
-"""Check a session when it is opened, so that no reader meets a value that its column cannot hold.
+"""Check a session when it is opened, so that readers never see a value that is invalid for its column.
 
-SQLite itself compares every row with the tables of :mod:`workbench.session.schema`; sound rows never pass through
-Python. A table with damaged rows is hidden behind a temporary view of the same name: wrong values are NULL if the
-column allows it, a neutral value if the row is still useful, and the row is left out if nothing identifies it. Nothing
-is written into the file.
+SQLite itself compares every row with the tables of :mod:`workbench.session.schema`, so valid rows never pass through
+Python. A table with damaged rows is hidden behind a temporary view of the same name. Invalid values become NULL if the
+column allows it, or a neutral value if the row is still useful; a row that cannot be identified is left out. Nothing is
+written to the file.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from workbench.session import schema
 from workbench.session.row_reader import Damage, described, shown
 from workbench.session.schema import SchemaColumn
 
-_MOST = 1e15  # of tokens, bytes, seconds and numbers of rows
+_MOST = 1e15  # maximum number of tokens, bytes, seconds and rows
 _LATEST = 250_000_000_000  # unix seconds, in the year 9892; Python's dates end soon after
-_LISTED = 100  # damaged rows of a table that are named
+_LISTED = 100  # maximum number of damaged rows listed per table
 _TYPES = {"TEXT": "text", "INTEGER": "integer", "REAL": "real", "BLOB": "blob"}
 # Key columns that may be empty.
 _MAY_BE_EMPTY = {"labels.part", "verdict_counts.prompt", "verdict_counts.context", "study_cells.run_id"}
@@ -51,7 +51,7 @@ _FURTHER = {
 }
 """Constraints beyond those of the tables."""
 
-# Replacements of invalid values in required columns; others get the default, `?` or 0.
+# Replacements for invalid values in required columns; others get the default, `?` or 0.
 _NEUTRAL = {
     "runs.kind": "CASE WHEN id IN (SELECT run_id FROM tasks) THEN 'regenerate' ELSE 'document' END",
     "runs.state": "'failed'",
@@ -59,7 +59,7 @@ _NEUTRAL = {
     "steps.kind": "'invalid'",
     "checks.state": "CASE WHEN result_blob IS NOT NULL THEN 'done' ELSE 'cancelled' END",
     "tasks.docs": "'?'",
-    "tasks.state": "'excluded'",  # whether it counts is not known, so it must not
+    "tasks.state": "'excluded'",  # unknown whether it counts, so it must not
     "candidates.state": "CASE WHEN verdict IS NOT NULL THEN 'done' ELSE 'cancelled' END",
     "improvements.state": "'cancelled'",
     "docstring_attempts.state": "'refused'",
@@ -70,7 +70,7 @@ _NEUTRAL = {
     **dict.fromkeys(("scorecards.rubric", "scorecards.judge", "stages.name", "dropped.path", "dropped.qualified_name"), "'?'"),
     **dict.fromkeys(("checks.executed", "checks.step_seconds", "checks.rules"), "0"),
 }  # fmt: skip
-# Required columns beside the key: rows without them are left out.
+# Required columns besides the key; rows without them are left out.
 _VITAL = {
     "trials.run_id", "tasks.run_id", "tasks.docs_scope", "candidates.run_id", "candidates.task_id", "candidates.evaluator",
     "candidates.sample", "candidates.control", "scorecards.out_of", "annotations.item", "annotations.text", "former_verdicts.verdict",
@@ -82,9 +82,9 @@ _FREE = {"checks.run_id", "leases.run_id", "verdict_counts.task_id"}
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A column: ``sound`` is SQL that is true for a valid value, ``neutral`` replaces an invalid one, "" for NULL.
+    """A column: ``sound`` is SQL that is true for a valid value; ``neutral`` replaces an invalid one, "" for NULL.
 
-    ``vital``: a row is useless without this value.
+    ``vital`` means that a row is useless without this value.
     """
 
     column: SchemaColumn
@@ -112,7 +112,7 @@ def _rule(table: str, column: SchemaColumn) -> _Rule:
     if column.required and not (neutral or column.key or place in _VITAL or table in _VITAL_TABLES):
         text = "''" if name.endswith("_blob") else "'?'"
         neutral = column.default or (text if declared == "TEXT" else "0")
-    # The range check suffices for REAL: SQLite sorts texts and blobs behind all numbers.
+    # The range check is sufficient for REAL, because SQLite sorts text and blobs after all numbers.
     conditions = [] if declared == "REAL" else [f"typeof({name}) = '{_TYPES[declared]}'"]
     if declared in {"INTEGER", "REAL"}:
         is_moment = declared == "REAL" and (name == "at" or name.endswith("_at"))
@@ -135,7 +135,7 @@ def _noun(table: str) -> str:
 
 
 def _called(table: str, values: Mapping[str, object]) -> str:
-    """Return what a row is called by its key: ``trial 4f21…``, ``step 3 of trial 4f21…``."""
+    """Return the description of a row by its key: ``trial 4f21…``, ``step 3 of trial 4f21…``."""
     own, of = [], ""
     for column in (one for one in schema.tables()[table] if one.key):
         text, parent = shown(values.get(column.name)), column.refers_to
@@ -147,9 +147,9 @@ def _called(table: str, values: Mapping[str, object]) -> str:
 
 
 class Survey:
-    """The damage of a session behind a connection, which afterwards reads only valid values.
+    """Find the damage of a session; afterwards its connection only returns valid values.
 
-    ``copied``: every table is read row by row and kept in memory, for files with unreadable pages.
+    With ``copied``, every table is read row by row and kept in memory, for files with unreadable pages.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, copied: bool = False) -> None:
@@ -200,7 +200,7 @@ class Survey:
         all_sound = " AND ".join(column.sound for column in present)
         names = ", ".join(column.name for column in present)
         flags = ", ".join(column.sound for column in present)
-        # IS NOT TRUE and no NOT: a NULL in a column that must have a value makes the whole condition NULL.
+        # IS NOT TRUE instead of NOT, because a NULL in a required column makes the whole condition NULL.
         query = f"SELECT {names}, {flags} FROM {table} WHERE ({all_sound}) IS NOT TRUE"
         try:
             bad = self._all(f"{query} LIMIT {_LISTED + 1}")
@@ -208,7 +208,7 @@ class Survey:
             _require_damage(error)
             self._note(f"table {table}", f"a page of it is damaged ({error})")
             if table == "blobs":
-                return  # texts are looked up one by one; those that cannot be read are named then
+                return  # texts are looked up one by one, and unreadable ones are reported then
             self._rescue(table, columns, have)
             bad = self._all(f"{query} LIMIT {_LISTED + 1}")
         for row in bad[:_LISTED]:
@@ -243,7 +243,7 @@ class Survey:
                 f"table {child}", f"{rows} on {_noun(parent)} {shown(name)}, which cannot be read or is not there"
             )
 
-    # -- what the connection reads from now on
+    # -- the views and copies that replace damaged tables
 
     def _hide(self, table: str, columns: Sequence[_Rule], have: set[str]) -> None:
         source = self._beneath(table)
@@ -267,7 +267,7 @@ class Survey:
         self._connection.execute(f"CREATE TEMP VIEW {table} AS {sql}")
 
     def _stand_in_for_runs(self, columns: Sequence[_Rule]) -> None:
-        """Replace a lost run, without which its trials and tasks could not be reached."""
+        """Replace a lost run, because otherwise its trials and tasks could not be found."""
         of_trials, of_tasks = ("SELECT DISTINCT run_id AS id FROM " + table for table in ("trials", "tasks"))
         lost = f"SELECT id FROM ({of_trials} UNION {of_tasks}) WHERE id NOT IN (SELECT id FROM known_runs)"
         names = ", ".join(column.name for column in columns)
@@ -305,7 +305,7 @@ class Survey:
         return True
 
     def _rescue(self, table: str, columns: Sequence[_Rule], have: set[str]) -> None:
-        """Copy the readable rows of a table into memory, from its beginning and from its end."""
+        """Copy the readable rows of a table into memory, reading it from both ends."""
         present = [column for column in columns if column.name in have]
         names = ", ".join(column.name for column in present)
         keys = [place for place, column in enumerate(present) if column.column.key]
@@ -326,7 +326,7 @@ class Survey:
         marks = ", ".join("?" * len(present))
         self._connection.executemany(f"INSERT INTO temp.{table} ({names}) VALUES ({marks})", rows.values())
 
-    # -- small things
+    # -- helpers
 
     def _all(self, sql: str, arguments: Iterable[object] = ()) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, tuple(arguments)).fetchall()
@@ -336,7 +336,7 @@ class Survey:
 
 
 def _require_damage(error: sqlite3.DatabaseError) -> None:
-    """Re-raise errors that are not about the file's content: I/O, a deleted log, a lock."""
+    """Re-raise errors that are not caused by the file's content: I/O, a deleted log, or a lock."""
     if error.sqlite_errorname.startswith(
         ("SQLITE_IOERR", "SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_CANTOPEN")
     ):
@@ -345,11 +345,11 @@ def _require_damage(error: sqlite3.DatabaseError) -> None:
 
 @contextlib.contextmanager
 def _lenient(connection: sqlite3.Connection) -> Iterator[None]:
-    """Allow temporary views, and texts that are no UTF-8."""
+    """Allow temporary views, and text that is not UTF-8."""
     before = connection.text_factory
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     connection.execute("PRAGMA query_only = OFF")
-    # Otherwise a rename parses every view of the file, and fails if one refers to a missing table.
+    # Without this, a rename parses every view of the file and fails if one refers to a missing table.
     connection.execute("PRAGMA legacy_alter_table = ON")
     try:
         yield

@@ -1,4 +1,4 @@
-"""Write a session: every fact is committed before it is shown."""
+"""Write a session; every fact is committed before it is displayed."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from workbench.session.rows import AccessedFileRow, AttemptRow, ScoreRow, StepRo
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-#: Seconds after which a commit also makes a checkpoint.
+#: Seconds after which a commit also performs a checkpoint.
 _CHECKPOINT_SECONDS = 2.0
 
 
 def _storable(value: object) -> object:
-    """Replace lone surrogates, which SQLite cannot store, by question marks."""
+    """Replace lone surrogates, which SQLite cannot store, with question marks."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 class SessionWriter:
-    """Writes one session file in short transactions, from any thread. ReadOnly: this process may only read."""
+    """Writes one session file in short transactions, from any thread. Raises ReadOnly if this process may only read."""
 
     def __init__(self, path: Path) -> None:
         must_write("write into a session")
@@ -47,7 +47,7 @@ class SessionWriter:
         self._checkpointed = time.monotonic()
 
     def close(self) -> None:
-        """Close the file; the last one out leaves no side files."""
+        """Close the file; the last connection to close removes the side files."""
         with self._lock, contextlib.suppress(sqlite3.Error):
             if self._closed:
                 return
@@ -66,7 +66,7 @@ class SessionWriter:
                     # SQLite itself would leave the log of a moved file behind.
                     self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             if self._original.fate() is Fate.OVERWRITTEN:
-                # Overwritten just now: on closing, SQLite would write the log into the new content.
+                # The file was just overwritten; on closing, SQLite would write the log into its new content.
                 leave_open(self._connection, self.path)
                 return
             self._connection.close()
@@ -82,8 +82,8 @@ class SessionWriter:
     def rescue(self) -> Path | None:
         """Save this writer's view of a file that was moved, removed or lost its log, and close.
 
-        Returns the session that has it now; None if the file itself has everything (it was moved, say), or all there
-        is.
+        Returns the session with the saved content, or None if the file itself is complete (it was only moved, for
+        example) or nothing more can be saved.
         """
         with self._lock, translated(self.path):
             self._closed = True
@@ -100,10 +100,10 @@ class SessionWriter:
             except OSError as error:
                 raise SessionError(f"What {self.path.name} held cannot be saved: {error.strerror}.") from None
             if fate is Fate.WITHOUT_LOG and replaced:
-                # Another program writes the file with a new log by now, so that ours must not be checkpointed.
+                # Another program already writes the file with a new log, so ours must not be checkpointed.
                 leave_open(self._connection, None)
             else:
-                # A moved file then has everything, and the log under the old name can go.
+                # A moved file is then complete, and the log under its old name can be deleted.
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 forget_log(self.path)
                 self._connection.close()
@@ -111,7 +111,7 @@ class SessionWriter:
         return saved
 
     def give_up(self) -> tuple[Path | None, Path | None]:
-        """Leave an overwritten file as it is; return the session with its former content, and the log's place."""
+        """Leave an overwritten file alone; return the session with its previous content, and the path of the log."""
         with self._lock, translated(self.path):
             self._closed = True
             saved = leave_open(self._connection, self.path)
@@ -122,7 +122,7 @@ class SessionWriter:
             self._original.remember(self._connection)
 
     def checkpoint(self) -> bool:
-        """Bring the log into the file, so that a copy of that file has everything; False while a reader blocks it."""
+        """Merge the log into the file, so that a copy of the file is complete; returns False if a reader blocks it."""
         with self._lock, translated(self.path):
             if self._depth or self.fate() is not Fate.IN_PLACE:
                 return False
@@ -146,7 +146,7 @@ class SessionWriter:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Commit the block as a whole or not at all; blocks may nest."""
+        """Commit the block as a whole or not at all; blocks can be nested."""
         with self._lock, translated(self.path):
             if self._depth == 0:
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -202,7 +202,7 @@ class SessionWriter:
     # -- runs
 
     def add_run(self, run_id: str, kind: str, config: Mapping[str, object]) -> None:
-        """Record a run that waits for an engine; ``kind`` is document or regenerate, ``config`` its plan."""
+        """Record a run that waits for an engine; ``kind`` is document or regenerate, and ``config`` is its plan."""
         text = json.dumps(config, ensure_ascii=False, sort_keys=True)
         self.insert("runs", {"id": run_id, "kind": kind, "config": text, "state": "queued", "created_at": time.time()})
 
@@ -248,12 +248,13 @@ class SessionWriter:
         with self._lock, translated(self.path):
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
-    # -- who executes a run
+    # -- leases on runs
 
     def acquire(self, run_id: str) -> lease.Lease:
-        """Take the lease on a run; raises :class:`workbench.session.lease.RunHeld` while another engine lives.
+        """Take the lease on a run. Raises :class:`workbench.session.lease.RunHeld` while a living engine holds it.
 
-        One of another machine that looks dead is watched for some seconds first, as that may be the clocks.
+        If the lease belongs to another machine and looks stale, it is watched for some seconds first, because the
+        clocks may differ.
         """
         self._watch_elsewhere(run_id)
         with self.transaction() as connection:
@@ -268,7 +269,7 @@ class SessionWriter:
             with self._lock, translated(self.path):
                 now = lease.beating_elsewhere(self._connection, run_id)
             if now is None:
-                return  # released, or alive by this machine's clock: the transaction decides
+                return  # released, or alive by this machine's clock; the transaction decides
             if now != first:
                 raise lease.RunHeld(
                     f"Run {run_id} is being executed by an engine on another machine, whose clock differs from this one's; "
@@ -296,9 +297,10 @@ class SessionWriter:
         repeat: int,
         **further: object,
     ) -> bool:
-        """Record a waiting trial; ``case`` is (id, name). Returns False if the session has that trial already.
+        """Record a queued trial and return True, or return False if the session already has it.
 
-        ``further`` are snapshot, content and what a fork inherits, see :class:`.rows.TrialRow`.
+        ``case`` is (id, name). ``further`` has the snapshot, the content and the inherited values of a fork, see
+        :class:`.rows.TrialRow`.
         """
         values = {"id": trial_id, "run_id": run_id, "position": position, "case_id": case[0], "case_name": case[1],
                   "agent": agent, "model": model, "repeat": repeat, "state": "queued", **further}  # fmt: skip
@@ -312,14 +314,14 @@ class SessionWriter:
         self.update("trials", {"id": trial_id}, values)
 
     def add_snapshot(self, digest: str, source: str, revision: str, files: Sequence[tuple[str, int]]) -> None:
-        """Record a repository: (path, bytes) of each file that an agent may see."""
+        """Record a repository: (path, bytes) of each file visible to an agent."""
         with self.transaction():
             listing = self.blob(json.dumps([list(item) for item in files], ensure_ascii=False))
             values = {"digest": digest, "source": source, "revision": revision, "files_blob": listing}
             self.insert("snapshots", values, conflict="REPLACE")
 
     def add_step(self, step: StepRow) -> None:
-        """Record a step; one that is there already stays as first recorded."""
+        """Record a step, unless it has already been recorded."""
         self._put("steps", step, "IGNORE")
 
     def forget_errors(self, trial_id: str) -> None:
@@ -328,7 +330,7 @@ class SessionWriter:
             connection.execute("DELETE FROM steps WHERE trial_id = ? AND kind = 'error'", (trial_id,))
 
     def start_over(self, trial_id: str) -> None:
-        """Remove what a trial recorded, because its agent starts again; its cost stays in the run's spend."""
+        """Remove everything that a trial recorded, because its agent starts again; the run still includes its cost."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM steps WHERE trial_id = ?", (trial_id,))
             connection.execute("DELETE FROM accessed_files WHERE trial_id = ?", (trial_id,))
@@ -347,10 +349,10 @@ class SessionWriter:
         self._put("scorecards", score, "REPLACE")
 
     def put_check(self, key: tuple[str, int, float, int], run_id: str, rerun_block: int | None = None) -> None:
-        """Plan a check of a trial's README; the former result by the same rules stays until the new one is there.
+        """Plan a check of a trial's README; an existing result by the same rules stays until the new one arrives.
 
-        ``key`` is trial, whether blocks are run, seconds for a step, version of the rules; ``rerun_block`` the block to rerun
-        once more, None for all.
+        ``key`` is (trial, whether blocks are executed, seconds per step, version of the rules). ``rerun_block`` is the
+        block to rerun, or None for all.
         """
         with self.transaction() as connection:
             connection.execute(
@@ -413,7 +415,7 @@ class SessionWriter:
         self._put("docstring_attempts", attempt, "REPLACE")
 
     def annotate(self, item: str, text: str, step: int | None = None, *, criterion: str = "") -> None:
-        """Record a remark on a work item, or on one of its steps or criteria. WorkbenchError: it is empty."""
+        """Record a remark on a work item, or on one of its steps or criteria. Raises WorkbenchError if it is empty."""
         if not text.strip():
             raise WorkbenchError("An annotation needs some text.")
         target = remark_target(item, criterion)

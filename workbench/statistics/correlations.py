@@ -1,8 +1,8 @@
 """Correlation of two values of tasks: Pearson, Spearman and Kendall, each with an interval over files or repositories.
 
-The interval is Student's around Fisher's z by the jackknife over clusters (Efron and Stein 1981): tasks of a file are
-alike, and Fisher's own standard error is for independent pairs. Of fewer than five repositories the files are left out
-in turn, and the interval is of these repositories only. Imports numpy and scipy.
+The interval is Student's around Fisher's z by the jackknife over clusters (Efron and Stein 1981), because tasks of a
+file are similar, and Fisher's own standard error assumes independent pairs. With fewer than five repositories, files
+are left out in turn instead, and the interval is for these repositories only. Imports numpy and scipy.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from workbench.statistics.intervals import LEVEL, PLURALS, student_quantile
 
 KINDS = ("pearson", "spearman", "kendall")
 FEWEST = 5
-"""Fewer clusters than this give no interval."""
+"""Minimum number of clusters for an interval."""
 MOST_GROUPS = 100
-"""More clusters are left out in so many groups: the jackknife computes one correlation for each."""
+"""Maximum number of jackknife groups; more clusters are merged, because each group requires computing a correlation."""
 _CLOSE_TO_ONE = 1 - 1e-9
 _MOST_AT_ONCE = 200
 _CONSTANT = 1e-6  # 32-bit scores of equal texts differ by less
@@ -37,14 +37,14 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A correlation; ``value`` is None if one side does not vary, the bounds if there are too few clusters."""
+    """A correlation; ``value`` is None if one side does not vary, and the bounds are None for too few clusters."""
 
     kind: str  # one of :data:`KINDS`
     value: float | None  # from −1 to 1
-    low: float | None  # of the 95 % interval
+    low: float | None  # lower bound of the 95 % interval
     high: float | None
     tasks: int
-    unit: str  # what was left out in turn: ``repository``, ``file`` or ``task``
+    unit: str  # the unit left out in turn: ``repository``, ``file`` or ``task``
     units: int
 
     @property
@@ -54,12 +54,12 @@ class Correlation:
             return "–"
         over = f"over {self.units:,} {PLURALS[self.unit] if self.units != 1 else self.unit}"
         bounds = "" if self.low is None or self.high is None else f" [{self.low:.2f}, {self.high:.2f}]"
-        # What is rounded to zero has no sign.
+        # A value that is rounded to zero has no sign.
         return re.sub(r"-(?=0\.00(?!\d))", "", f"{self.value:.2f}{bounds} {over}").replace("-", "−")
 
 
 def correlation(pairs: Sequence[Pair], kind: str, *, level: float = LEVEL) -> Correlation:
-    """Return the correlation of a kind of :data:`KINDS`; ``level`` is the coverage of its interval."""
+    """Return the correlation of one of :data:`KINDS`; ``level`` is the coverage of its interval."""
     import numpy
 
     measure = _measure(kind)
@@ -87,7 +87,11 @@ def correlation(pairs: Sequence[Pair], kind: str, *, level: float = LEVEL) -> Co
 
 
 def _unit(pairs: Sequence[Pair]) -> str:
-    """Return the jackknife unit: repository, else (fewer than :data:`FEWEST`) file, else (a single one) task."""
+    """Return the jackknife unit.
+
+    It is the repository, or the file if there are fewer than :data:`FEWEST` repositories, or the task if there is only
+    one file.
+    """
     if len({one.repository for one in pairs}) >= FEWEST:
         return "repository"
     return "file" if len({(one.repository, one.file) for one in pairs}) > 1 else "task"
@@ -122,7 +126,7 @@ def _spearman(left: Any, right: Any) -> float:
 
 
 def _kendall(left: Any, right: Any) -> float:
-    """Return tau-b; of few tasks by all pairs at once, in a tenth of the time of scipy's test."""
+    """Return tau-b; for few tasks it is computed over all pairs at once, ten times as fast as scipy's test."""
     import numpy
 
     if len(left) > _MOST_AT_ONCE:

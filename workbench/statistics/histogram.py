@@ -1,4 +1,4 @@
-"""Values counted in bins of a round width."""
+"""Counts of values in bins of a round width."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _NEAR = 1e-9
-"""A value so near below a bin's end belongs to the next: 0.3 / 0.1 is 2.9999999999999996."""
+"""A value this close below a bin's end belongs to the next bin: 0.3 / 0.1 is 2.9999999999999996."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ def round_step(least: float) -> float:
 
 
 def histogram(values: Iterable[float], low: float, high: float, most: int = 20) -> tuple[Bin, ...]:
-    """Return at most ``most`` bins over ``low`` to ``high``; a value beyond an end is counted in the bin there."""
+    """Return at most ``most`` bins from ``low`` to ``high``; values beyond an end are counted in the bin there."""
     if not high > low or most < 1:
         raise ValueError("bins need a span and a number")
     width = round_step((high - low) / most)
@@ -42,7 +42,7 @@ def histogram(values: Iterable[float], low: float, high: float, most: int = 20) 
 
 
 def means_of_runs(values: Sequence[float | None], most: int) -> tuple[tuple[float | None, ...], int]:
-    """Return the means of at most ``most`` equal runs, None if nothing is known, and their length."""
+    """Return the means of at most ``most`` runs of equal length (None if no value is known), and that length."""
     if most < 1:
         raise ValueError("values need at least one run")
     each = max(1, math.ceil(len(values) / most))

@@ -1,13 +1,15 @@
-"""Values of tasks in clusters, and intervals around means of shares and of differences: the rule, the unit, both in words.
+"""Values of tasks in clusters, and intervals for means of shares and differences, with a description of the method.
 
-A mean over several repositories varies with which repositories there are; a mean within one with its files, for tasks
-of a file are alike; if all are in one file, with its tasks. The unit is the coarsest of these of which there are several.
+A mean over several repositories varies with the choice of repositories. A mean within one repository varies with its
+files, because tasks of a file are similar, and a mean within one file varies with its tasks. The cluster is the
+coarsest of these units with more than one member.
 
-A share (pass@k) gets Wilson's score interval with the effective number of clusters in place of the trials and Student's
-quantile in place of the normal one, as in survey statistics (Dean and Pagano 2015; Franco et al. 2019): it stays within
-0 and 1 and leans away from the nearer bound. Few clusters near a bound show too little spread, for what is rare is not
-among them; a part of the spread that is possible there is added (:data:`UNSEEN`). Nothing is drawn, so that equal data
-give equal intervals. ``tests/benchmarks/interval_coverage.py`` prints how often they hold the true mean.
+A share (pass@k) gets Wilson's score interval with the effective number of clusters in place of the number of trials and
+Student's quantile in place of the normal one, as in survey statistics (Dean and Pagano 2015; Franco et al. 2019). This
+interval stays within 0 and 1 and leans away from the nearer bound. A few clusters near a bound underestimate the
+spread, because rare values are unlikely to be among them, so a part of the possible spread is added (:data:`UNSEEN`).
+Nothing is random, so equal data give equal intervals. ``tests/benchmarks/interval_coverage.py`` prints how often the
+intervals contain the true mean.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from statistics import NormalDist
 
 PLURALS = {"repository": "repositories", "file": "files", "task": "tasks", "case": "cases", "trial": "trials"}
 OF_TRIALS = {"repository": "case", "file": "case", "task": "trial", "": ""}
-"""What clusters of trials are, where those of tasks are repositories, files and tasks."""
+"""Names of the clusters of trials, by those of the clusters of tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +39,10 @@ class Value:
 class ClusteredValues:
     """Values of tasks by cluster."""
 
-    unit: str  # ``repository``, ``file`` or ``task``; "" without a value
+    unit: str  # ``repository``, ``file`` or ``task``; "" without values
     totals: tuple[float, ...]  # sum of the values of each cluster
-    sizes: tuple[float, ...]  # weight in the mean: 1 for repositories, else the number of tasks
-    tasks: int  # in all of them
+    sizes: tuple[float, ...]  # weight in the mean: 1 for repositories, otherwise the number of tasks
+    tasks: int  # total number of tasks
 
     @property
     def count(self) -> int:
@@ -48,7 +50,7 @@ class ClusteredValues:
 
     @property
     def mean(self) -> float:
-        """The mean of repositories' means, or of all tasks within one repository; 0.0 without any."""
+        """The mean of the repositories' means, or of all tasks within one repository; 0.0 without values."""
         return math.fsum(self.totals) / math.fsum(self.sizes) if self.totals else 0.0
 
     @property
@@ -59,14 +61,14 @@ class ClusteredValues:
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of :attr:`variance`: clusters − 1, fewer if few of them hold most tasks."""
+        """Degrees of freedom of :attr:`variance`: clusters − 1, or fewer if a few clusters have most of the tasks."""
         return min(self.count - 1.0, self.effective)
 
     @property
     def variance(self) -> float:
         """Variance of the mean between clusters, corrected for their leverage (CR2; Bell and McCaffrey 2002).
 
-        With clusters of equal size it is the usual s²/n. ZeroDivisionError: there is one cluster only.
+        With clusters of equal size it is the usual s²/n. Raises ZeroDivisionError if there is only one cluster.
         """
         mean, whole = self.mean, math.fsum(self.sizes)
         squares = (
@@ -76,13 +78,13 @@ class ClusteredValues:
 
     @property
     def equal(self) -> bool:
-        """Whether all clusters have the same mean, so that nothing varies between them."""
+        """Whether all clusters have the same mean, so that there is no variation between them."""
         means = [total / size for total, size in zip(self.totals, self.sizes, strict=True)]
         return bool(means) and max(means) - min(means) < 1e-12
 
 
 def clusters_of(values: Iterable[Value]) -> ClusteredValues:
-    """Return values by the coarsest unit of which there are several; in no order that matters."""
+    """Return values by the coarsest unit with more than one member; the order has no meaning."""
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     tasks = 0
     for one in values:
@@ -104,7 +106,7 @@ def clusters_of(values: Iterable[Value]) -> ClusteredValues:
 
 
 def _mean(values: list[float]) -> float:
-    return math.fsum(values) / len(values)  # fsum: the order of the tasks must not matter
+    return math.fsum(values) / len(values)  # fsum, because the order of the tasks must not matter
 
 
 _TINY = 1e-300
@@ -120,7 +122,7 @@ def normal_quantile(share: float) -> float:
 
 
 def student_tail(value: float, freedom: float) -> float:
-    """Return the share of Student's distribution above ``value``; ``freedom`` need not be whole."""
+    """Return the share of Student's distribution above ``value``; ``freedom`` need not be an integer."""
     if freedom <= 0:
         raise ValueError("Student's distribution has degrees of freedom above 0")
     half = _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + value * value)) / 2
@@ -146,7 +148,7 @@ def student_quantile(share: float, freedom: float) -> float:
 
 
 def _incomplete_beta(a: float, b: float, x: float) -> float:
-    """Return the regularised incomplete beta function; Abramowitz and Stegun 26.5.8, the fraction by Lentz's method."""
+    """Return the regularised incomplete beta function (Abramowitz and Stegun 26.5.8, with Lentz's method)."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):
@@ -174,33 +176,33 @@ def _not_zero(value: float) -> float:
 
 LEVEL = 0.95
 FEWEST = 3
-"""Fewer clusters than this give no interval: Student's with one degree of freedom is as wide as all that is possible."""
+"""Minimum number of clusters for an interval; with one degree of freedom, Student's would span all possible values."""
 FEWEST_EFFECTIVE = 1.3
-"""Nor does one cluster that holds nearly all tasks."""
+"""Minimum effective number of clusters, which excludes a single cluster with nearly all tasks."""
 UNSEEN = 0.002
-"""Share of the possible spread that is added for each effective cluster, up to 20, fading with the distance from 0 and 1."""
+"""Share of the possible spread added per effective cluster (at most 20), decreasing with the distance from 0 and 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Bounds of a mean, None if there are too few clusters."""
+    """Bounds of a mean, or None if there are too few clusters."""
 
     low: float | None
     high: float | None
-    unit: str  # what the mean varies with: ``repository``, ``file`` or ``task``; "" without a task
-    units: int  # how many of these there are
-    certain: bool = False  # all have the same value, so only their number says how sure it is
-    lopsided: bool = False  # no bounds, because one unit holds nearly all tasks
-    difference: bool = False  # around a difference
+    unit: str  # the unit by which the mean varies: ``repository``, ``file`` or ``task``; "" without tasks
+    units: int  # number of units
+    certain: bool = False  # all values are the same, so the certainty depends only on their number
+    lopsided: bool = False  # no bounds, because one unit has nearly all tasks
+    difference: bool = False  # whether it is for a difference
 
     @property
     def over(self) -> str:
-        """The basis of the bounds, ``over 12 files``; "" without bounds."""
+        """The basis of the bounds, ``over 12 files``, or "" without bounds."""
         return "" if self.low is None else f"over {self.units:,} {PLURALS[self.unit]}"
 
     @property
     def words(self) -> str:
-        """A sentence on the rule and the unit, or why there is no interval."""
+        """A sentence on the method and the unit, or on why there is no interval."""
         if not self.unit:
             return "No interval: no task has enough samples."
         count = f"{self.units:,} {PLURALS[self.unit] if self.units != 1 else self.unit}"
@@ -220,12 +222,15 @@ class Interval:
 
 
 def share_interval(values: Iterable[Value], *, level: float = LEVEL) -> Interval:
-    """Return the interval of a mean share (0 to 1 by task): unweighted over repositories, over tasks within one."""
+    """Return the interval of a mean share (0 to 1 by task).
+
+    The mean is unweighted over repositories, or over tasks if there is only one repository.
+    """
     return share_interval_of(clusters_of(values), level=level)
 
 
 def share_interval_of(clusters: ClusteredValues, *, level: float = LEVEL) -> Interval:
-    """Return :func:`share_interval` of shares that are summed by cluster already."""
+    """Return :func:`share_interval` for shares that are already summed by cluster."""
     if (none := _too_few(clusters, difference=False)) is not None:
         return none
     mean, size = min(1.0, max(0.0, clusters.mean)), clusters.effective
@@ -233,7 +238,7 @@ def share_interval_of(clusters: ClusteredValues, *, level: float = LEVEL) -> Int
     if clusters.equal or possible < 1e-12:
         low, high = wilson(mean, size, normal_quantile((1 + level) / 2))
         return Interval(low, high, clusters.unit, clusters.count, certain=True)
-    # The spread as a part of what is possible for a share: 1 where all clusters are 0 or 1.
+    # The spread relative to the maximum for a share, which is 1 if all clusters are 0 or 1.
     seen = min(1.0, clusters.variance * size / possible)
     unseen = UNSEEN * min(20.0, size) * math.exp(-size * min(mean, 1 - mean) / 2)
     spread = seen + (1 - seen) * unseen
@@ -244,7 +249,7 @@ def share_interval_of(clusters: ClusteredValues, *, level: float = LEVEL) -> Int
 def difference_interval(values: Iterable[Value], *, level: float = LEVEL) -> Interval:
     """Return the interval of a mean of paired differences by task, weighted as in :func:`share_interval`.
 
-    Student's with a cluster-robust variance; none if all clusters have the same difference.
+    It is Student's interval with a cluster-robust variance. If all clusters have the same difference, it has no bounds.
     """
     clusters = clusters_of(values)
     if (none := _too_few(clusters, difference=True)) is not None:
@@ -264,7 +269,7 @@ def _too_few(clusters: ClusteredValues, *, difference: bool) -> Interval | None:
 
 
 def wilson(share: float, size: float, quantile: float) -> tuple[float, float]:
-    """Return Wilson's score interval (1927) of a share of ``size`` trials, which need not be whole."""
+    """Return Wilson's score interval (1927) for a share of ``size`` trials, which need not be an integer."""
     square = quantile * quantile
     middle = (share + square / (2 * size)) / (1 + square / size)
     half = quantile / (1 + square / size) * math.sqrt(share * (1 - share) / size + square / (4 * size * size))
@@ -274,7 +279,7 @@ def wilson(share: float, size: float, quantile: float) -> tuple[float, float]:
 def newcombe(
     passed: int, samples: int, passed_after: int, samples_after: int, *, level: float = LEVEL
 ) -> tuple[float, float] | None:
-    """Return the interval of second − first of independent shares (Newcombe 1998, method 10); None if too few."""
+    """Return the interval of second − first for independent shares (Newcombe 1998, method 10), or None with too few."""
     if min(samples, samples_after) < FEWEST:
         return None
     quantile = normal_quantile((1 + level) / 2)

@@ -1,4 +1,4 @@
-"""Two sides on the same tasks: the mean difference with its interval, wins by task and repository, and a permutation test."""
+"""Comparison of two sides on the same tasks: mean difference with its interval, wins, and a permutation test."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from workbench.statistics.intervals import LEVEL, OF_TRIALS, PLURALS, Interval, 
 
 RESAMPLES = 10_000
 ALPHA = 0.05
-"""A test that cannot give less says so."""
+"""Significance level; a test that cannot reach it says so."""
 MOST_EXACT = 16
-"""Clusters up to which all 2^n ways are looked at."""
+"""Maximum number of clusters for an exact test, which tries all 2^n sign patterns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +25,19 @@ class PermutationTest:
     """A two-sided test of a mean difference of zero."""
 
     p: float | None  # None without a difference
-    unit: str  # whose signs were flipped: ``repository``, ``file`` or ``task``
-    units: int  # how many of these there are
-    ways: int  # that were tried: all of them, or so many random ones
-    exact: bool  # all of them
+    unit: str  # the unit with flipped signs: ``repository``, ``file`` or ``task``
+    units: int  # number of units
+    ways: int  # number of sign patterns tried, all or random ones
+    exact: bool  # whether all patterns were tried
 
     @property
     def least(self) -> float | None:
-        """The least p that so few units can give, however large the differences; None without a test."""
+        """The smallest p that this number of units allows, however large the differences, or None without a test."""
         return None if self.p is None else 2.0 ** (1 - self.units)
 
     @property
     def too_few(self) -> str:
-        """``3 repositories give p ≥ 0.25 at best`` if no difference could show at 0.05, else ""."""
+        """``3 repositories give p ≥ 0.25 at best`` if no difference could be significant at 0.05, or ""."""
         if self.least is None or self.least <= ALPHA:
             return ""
         unit, gives = (PLURALS[self.unit], "give") if self.units != 1 else (self.unit, "gives")
@@ -53,7 +53,7 @@ class PermutationTest:
 
     @property
     def rule(self) -> str:
-        """``paired permutation test over 28 repositories, 10,000 random ways``, "" without a test."""
+        """The method, ``paired permutation test over 28 repositories, 10,000 random ways``, or "" without a test."""
         if self.p is None:
             return ""
         ways = f"all {self.ways:,} ways" if self.exact else f"{self.ways:,} random ways"
@@ -64,10 +64,10 @@ class PermutationTest:
 
 
 def permutation_test(differences: Iterable[Value], *, resamples: int = RESAMPLES, seed: int = 0) -> PermutationTest:
-    """Return how often a mean of right − left at least as large comes about if clusters are swapped at random.
+    """Return how often a mean of right − left at least as extreme arises when clusters are swapped at random.
 
-    Random ways (``resamples``, if there are too many for all) count the observed one among them, (b + 1) / (n + 1), so
-    that p is never 0 (Phipson and Smyth 2010).
+    If there are too many patterns to try all, ``resamples`` random ones are drawn. The observed pattern counts as one
+    of them, so p is (b+1)/(n+1) and never 0 (Phipson and Smyth 2010).
     """
     clusters = clusters_of(differences)
     if not clusters.count:
@@ -78,7 +78,8 @@ def permutation_test(differences: Iterable[Value], *, resamples: int = RESAMPLES
         larger = sum(abs(one) >= seen for one in sums)
         return PermutationTest(larger / len(sums), clusters.unit, clusters.count, len(sums), exact=True)
     ways = random.Random(seed)
-    # Clusters without a difference have no sign to flip. Eight others together have 256 sums, so a random byte draws eight signs.
+    # Clusters without a difference have no sign to flip. Eight clusters together have 256 sums, so a random byte draws
+    # eight signs.
     moving = [one for one in clusters.totals if one]
     sums = [0.0] * resamples
     for first in range(0, len(moving), 8):
@@ -97,12 +98,12 @@ def _all_sums(totals: Sequence[float]) -> list[float]:
 
 Key = TypeVar("Key", bound=Hashable)
 _EQUAL = 1e-9
-"""Shares of samples that differ by less are the same: pass@k of equal counts differs in its last bits."""
+"""Shares that differ by less are equal, because pass@k of equal counts can differ in its last bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class WinTally:
-    """How many items the right side wins, ties and loses."""
+    """The numbers of items that the right side wins, ties and loses."""
 
     wins: int
     ties: int
@@ -122,10 +123,10 @@ class WinTally:
 class Difference:
     """A paired difference, right minus left."""
 
-    value: float | None  # mean, unweighted over repositories, over tasks within one; None without a task
+    value: float | None  # mean, unweighted over repositories (or tasks if there is one); None without tasks
     interval: Interval
     tasks: WinTally  # wins, ties and losses by task
-    repositories: WinTally  # the same by the mean difference of each
+    repositories: WinTally  # wins, ties and losses by the mean difference of each repository
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -162,9 +163,10 @@ def tally(differences: Iterable[float]) -> WinTally:
 
 
 def common_tasks(sides: Iterable[Mapping[str, float | None]]) -> tuple[str, ...]:
-    """Return the tasks that have a value on every side, sorted: on others nothing may be compared.
+    """Return the tasks that have a value on every side, sorted; comparisons must be limited to these.
 
-    A side is a group at one k, for example: pass@1 and pass@3 over tasks with unequal samples rest on different ones.
+    For example, a side can be a group at one k: if tasks have different numbers of samples, pass@1 and pass@3 are based
+    on different tasks.
     """
     found: set[str] | None = None
     for side in sides:
@@ -174,7 +176,7 @@ def common_tasks(sides: Iterable[Mapping[str, float | None]]) -> tuple[str, ...]
 
 
 def holm(chances: Mapping[Key, float]) -> dict[Key, float]:
-    """Return the p-values of several tests adjusted for their number (Holm 1979), in the order given."""
+    """Return the p-values of several tests, adjusted for their number (Holm 1979), in the original order."""
     if any(not 0 <= chance <= 1 for chance in chances.values()):
         raise ValueError("a p-value lies between 0 and 1")
     adjusted: dict[Key, float] = {}
@@ -186,15 +188,16 @@ def holm(chances: Mapping[Key, float]) -> dict[Key, float]:
 
 
 def difference(left: float | None, right: float | None) -> float | None:
-    """Return ``right`` minus ``left`` without the binary tail: 0.1, not 0.09999999999999964."""
+    """Return ``right`` minus ``left`` without binary rounding noise: 0.1, not 0.09999999999999964."""
     return None if left is None or right is None else round(right - left, 6) + 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """A figure over the items that both sides have, in the same order: its difference, and whether that may be chance.
+    """Values of two sides for their common items in the same order: the difference and its significance.
 
-    ``missing`` are items of both of which one lacks the figure; of trials the clusters are called cases.
+    ``missing`` is the number of common items without a value on one of the sides. For trials, clusters are called
+    cases.
     """
 
     left_values: Sequence[Value]
@@ -204,7 +207,7 @@ class Paired:
 
     @cached_property
     def means(self) -> tuple[float | None, float | None]:
-        """The means of A and B; repositories, or cases, count alike."""
+        """The means of A and B, in which repositories or cases have equal weight."""
         left, right = (clusters_of(one).mean if one else None for one in (self.left_values, self.right_values))
         return left, right
 

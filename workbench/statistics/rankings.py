@@ -1,4 +1,4 @@
-"""Rankings of systems under several evaluators, k, weightings: Kendall's tau, and how often pairs keep their order."""
+"""Rankings of systems by evaluator, k and weighting: Kendall's tau, and how often pairs keep their order."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 WEIGHTINGS: Final = ("repositories", "tasks", "tests")
-"""What counts alike: each repository (as in the paper), each task, or each test of a task."""
+"""The unit with equal weight: each repository (as in the paper), each task, or each test of a task."""
 EQUAL = 1e-9
-"""Means that differ by less are equal."""
+"""Means that differ by less than this are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +27,19 @@ class RankedTask:
 
 @dataclass(frozen=True, slots=True)
 class PairOrder:
-    """Two systems, the better one first, and how often they keep that order."""
+    """Two systems, better one first, and how often they keep that order."""
 
     better: str
     worse: str
-    difference: float  # at least 0
-    repositories: int  # that have it strictly so
-    ties: int  # repositories in which they are equal
-    of: int  # all repositories
-    resampled: float | None = None  # share of resamples that have it so; None: nothing was drawn
+    difference: float  # difference of their means, at least 0
+    repositories: int  # number of repositories with strictly that order
+    ties: int  # number of repositories with equal means
+    of: int  # total number of repositories
+    resampled: float | None = None  # share of resamples with that order; None if nothing was drawn
 
 
 def kendall_tau(left: Sequence[float], right: Sequence[float]) -> float | None:
-    """Return Kendall's tau-b of two lists of scores of the same things; None if one has no order at all."""
+    """Return Kendall's tau-b of two lists of scores of the same items, or None if either has no order at all."""
     same = agree = tied_left = tied_right = 0
     pairs = list(zip(left, right, strict=True))
     for (a, x), (b, y) in itertools.combinations(pairs, 2):
@@ -53,7 +53,7 @@ def kendall_tau(left: Sequence[float], right: Sequence[float]) -> float | None:
 
 
 def ranking(scores: Mapping[str, float]) -> tuple[tuple[str, ...], ...]:
-    """Return names from the best to the worst; those of equal scores are together, sorted."""
+    """Return names from best to worst; those with equal scores are grouped together, sorted."""
     places: list[list[str]] = []
     last = math.inf
     for name in sorted(scores, key=lambda one: (-scores[one], one)):
@@ -71,7 +71,7 @@ def ranking_words(places: Sequence[Sequence[str]]) -> str:
 
 
 def scores(tasks: Iterable[RankedTask], weighting: str = "repositories") -> dict[str, float]:
-    """Return the mean of each system over tasks that all of them have, by one of :data:`WEIGHTINGS`."""
+    """Return the mean of each system over the tasks that all systems have, by one of :data:`WEIGHTINGS`."""
     if weighting not in WEIGHTINGS:
         raise ValueError(f"a weighting is one of {', '.join(WEIGHTINGS)}")
     found = list(tasks)
@@ -89,10 +89,10 @@ def scores(tasks: Iterable[RankedTask], weighting: str = "repositories") -> dict
 def pair_orders(
     tasks: Iterable[RankedTask], *, drawn: Callable[[str, str], float] | None = None
 ) -> tuple[PairOrder, ...]:
-    """Return each pair of systems with how often it keeps its order by repository.
+    """Return each pair of systems with the number of repositories in which it keeps its order.
 
-    ``tasks`` are those that all systems have; ``drawn`` is :func:`workbench.statistics.resampling.drawn_orders`, None
-    to draw nothing.
+    ``tasks`` are those that all systems have. ``drawn`` is :func:`workbench.statistics.resampling.drawn_orders`, or
+    None to draw nothing.
     """
     found = list(tasks)
     overall = scores(found)

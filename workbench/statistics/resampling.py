@@ -1,4 +1,4 @@
-"""Bootstrap means of clusters, many at once; the only place where a bootstrap is drawn. Imports numpy."""
+"""Bootstrap means of clusters, many at once; the only place that draws a bootstrap. Imports numpy."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _CHUNK = 4_000_000
 
 
 def resampled_means(totals: Sequence[Sequence[float]], sizes: Sequence[float], resamples: int, seed: int) -> Any:
-    """Return an array of ``resamples`` rows and a column for each series: its mean over drawn clusters.
+    """Return an array with a row per resample and a column per series: the series' mean over the clusters drawn.
 
-    ``totals`` are the sums of each cluster by series, ``sizes`` the clusters' weights. ValueError: there is no cluster.
+    ``totals`` are the sums of each cluster by series, and ``sizes`` are the clusters' weights. Raises ValueError if
+    there are no clusters.
     """
     import numpy
 
@@ -36,15 +37,15 @@ def resampled_means(totals: Sequence[Sequence[float]], sizes: Sequence[float], r
 
 
 def can_be_drawn(tasks: Iterable[RankedTask]) -> bool:
-    """Return whether resamples differ at all: there are two repositories, or two files of the only one."""
+    """Return whether resamples can differ, which takes two repositories, or two files of a single repository."""
     found = list(tasks)
     return len({one.repository for one in found}) > 1 or len({one.file for one in found}) > 1
 
 
 def drawn_orders(tasks: Iterable[RankedTask], *, resamples: int, seed: int = 0) -> Callable[[str, str], float]:
-    """Return a function of two systems: the share of resamples in which the first is strictly better.
+    """Return a function of two systems that gives the share of resamples in which the first is strictly better.
 
-    Repositories are drawn, within one repository its files. ValueError: there is no task.
+    Repositories are drawn, or files if there is only one repository. Raises ValueError if there are no tasks.
     """
     found = list(tasks)
     systems = sorted(found[0].values) if found else []

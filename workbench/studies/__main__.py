@@ -1,4 +1,4 @@
-"""``python -m workbench.studies SESSION STUDY``: answer a question on standard input as one JSON object; see ``drawing``."""
+"""``python -m workbench.studies SESSION STUDY``: answer a JSON question from standard input; see ``drawing``."""
 
 from __future__ import annotations
 

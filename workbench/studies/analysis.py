@@ -1,7 +1,7 @@
-"""The analysis of the doc-to-code paper for a study of one's own: metrics and correlations, leaking docs, strata, stable rankings.
+"""The doc-to-code paper's analysis for any study of docs: metrics, correlations, leaking docs, strata, rank stability.
 
-A stratum is a part of a study's functions; its means follow the rule of the whole: unweighted over rows, within one row over
-tasks. Imports numpy and scipy.
+A stratum is a subset of a study's functions. Its means follow the usual rule: unweighted over rows, or over tasks if
+there is only one row. Imports numpy and scipy.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from workbench.studies.text_metrics import TextMetrics, text_metrics
 
 NO_TEXTS = "Metrics of texts are of studies of docs; this one has none."
 PARTS = 3
-"""Into so many parts of about equal size functions are divided by a number."""
+"""Number of parts of about equal size into which a numeric property divides functions."""
 WHOLE = "all functions"
 
 
 @dataclass(frozen=True, slots=True)
 class Stratum(InJson):
-    """Functions of a kind (by length of docs: those under some doc system), with pass@k by column and measure."""
+    """Functions of one kind (for length of docs: under any doc system), with pass@k by column and measure."""
 
     property: str
     name: str
@@ -46,7 +46,10 @@ class Stratum(InJson):
 
 @dataclass(frozen=True, slots=True)
 class LeakLine(InJson):
-    """Docs that carry the code, under one column, and pass@k without them; ``level`` is the mean share of a body that is repeated."""
+    """Docs that contain the code, in one column, and pass@k without them.
+
+    ``level`` is the mean share of a body that its docs repeat.
+    """
 
     column: StudyColumn
     tasks: int
@@ -58,7 +61,7 @@ class LeakLine(InJson):
 
 @dataclass(frozen=True, slots=True)
 class RankedPart(InJson):
-    """Systems ranked on a part of the functions that all have; ``tau`` is Kendall's with the ranking on all functions."""
+    """Systems ranked on a subset of their common functions; ``tau`` is Kendall's, with the ranking on all functions."""
 
     JSON = "model measure part places:ranking scores items tau stratum"
 
@@ -78,7 +81,10 @@ class RankedPart(InJson):
 
 @dataclass(frozen=True, slots=True)
 class Analysis(InJson):
-    """What a study of docs says of its functions; without ``metrics`` there is a ``problem``, ``beside`` needs two systems of the paper."""
+    """The analysis of a study of docs.
+
+    Without ``metrics`` there is a ``problem``; ``beside`` requires at least two doc systems of the paper.
+    """
 
     JSON = "leaks strata stability metrics problem beside:beside_the_paper"
 
@@ -93,10 +99,10 @@ class Analysis(InJson):
 def analyse(
     reader: SessionReader, outcome: StudyOutcome, metrics: Sequence[str] = (), *, model: Path | None = None
 ) -> Analysis | None:
-    """Return the analysis of a study; None of one of agents, or without a task.
+    """Return the analysis of a study, or None for a study of agents or one without tasks.
 
-    Without ``metrics`` the usual ones are computed as far as their packages are installed, MetricUnavailable where one of those that
-    were named lacks its own; ``model`` is the folder with the weights of ``codebertscore``.
+    Without ``metrics``, the usual ones are computed if their packages are installed; MetricUnavailable is raised if the
+    package of a requested metric is missing. ``model`` is the folder with the weights of ``codebertscore``.
     """
     if outcome.study.kind != DOCS:
         if metrics:
@@ -125,7 +131,7 @@ def analyse(
 
 
 Part = tuple[str, str, Callable[[FunctionFacts, str], bool]]
-"""A property, a part of it, and whether a function under a column (by name) is in it."""
+"""A property, one part of it, and a test of whether a function in a column (by name) belongs to that part."""
 
 
 def strata(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tuple[Stratum, ...]:
@@ -161,11 +167,11 @@ def leaks(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tuple[Le
 
 
 def stability(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tuple[RankedPart, ...]:
-    """Return rankings on all functions, without leaking docs, of documented ones alone, and within each stratum.
+    """Return rankings on all functions, without leaking docs, on documented functions only, and within each stratum.
 
-    A function counts where all systems of a model have a value of it. It is left out as leaking (undocumented) where one of
-    these systems has docs that carry the code (has none); ``none`` is not asked for docs. A stratum by length of docs holds other
-    functions under each system, so it has no ranking.
+    A function counts if all systems of a model have a value for it. It is excluded as leaking if the docs of any of
+    these systems contain the code, and as undocumented if any of these systems except ``none`` has no docs. Strata by
+    length of docs contain different functions for each system, so they have no ranking.
     """
     parts: list[Part] = [
         ("", "without leaking docs", lambda one, column: not is_leaking(one.facts[column].leak)),
@@ -192,13 +198,13 @@ def stability(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> tupl
     return tuple(found)
 
 
-# -- what functions are divided by
+# -- the properties that divide functions
 
 DOCS_LENGTH = "length of docs"
 
 
 def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[Part]:
-    """Return the properties that divide functions; one with a single non-empty part is left out."""
+    """Return the properties that divide functions; one with a single non-empty part is omitted."""
     first = outcome.study.measures[0] if outcome.study.measures else ""
     compared = {one.column.name for one in outcome.by_column if not one.apart}
     stars = {row: published_counts()[name].stars for row in outcome.rows if (name := published_name(row))}
@@ -229,7 +235,10 @@ def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[
 def _cuts(
     property: str, values: Mapping[Any, float], key: Callable[[FunctionFacts, str], object], form: str
 ) -> Iterator[Part]:
-    """Yield parts of about equal size, "up to" and "above" some values: equal ones are in one part; none where all are equal."""
+    """Yield parts of about equal size, labelled "up to" and "above" a value; nothing if all values are equal.
+
+    Equal values belong to the same part.
+    """
     ordered = sorted(values.values())
     ends = [ordered[math.ceil(len(ordered) * part / PARTS) - 1] for part in range(1, PARTS)] if ordered else []
     bounds = sorted({one for one in ends if one < ordered[-1]})
@@ -252,7 +261,7 @@ def _mean_passed(one: FunctionFacts, measure: str, columns: set[str]) -> float |
     return math.fsum(known) / len(known) if known else None
 
 
-# -- figures of parts
+# -- figures of the parts
 
 
 def _means(outcome: StudyOutcome, column: str, functions: Iterable[FunctionFacts]) -> dict[str, Mean]:

@@ -1,7 +1,7 @@
-"""What a session has of a study: for each cell its trials, or its tasks with their counts; nothing is computed here.
+"""The data that sessions hold for a study: the trials of each cell, or its tasks with their counts.
 
-Of candidates only the counts are read that the session keeps (``verdict_counts``), and which of their answers the token limit
-cut. What a cell was made under (``conditions``) is read with it: see :mod:`.conditions`.
+Nothing is computed here. For candidates, only the session's stored counts (``verdict_counts``) are read, and the number
+of answers cut at the token limit. The ``conditions`` of each cell are read as well: see :mod:`.conditions`.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ from workbench.session.rows import RunRow, ScoreRow, StudyCellRow, TrialRow
 from workbench.studies.declaration import Study, StudyColumn
 
 RUBRIC = "aeo-bench"
-"""By what trials are measured where a study names no rubric."""
+"""The rubric for trials of a study that names none."""
 Group = tuple[str, str, str]
 """Evaluator, prompt and context of a cell's candidates."""
 ARCHIVED = "its run is archived"
-"""Why a cell is empty although the session has its run."""
+"""Reason for an empty cell although the session has its run."""
 
 
 class TaskTally(NamedTuple):
-    """One task under one cell.
+    """One task in one cell.
 
-    Of ``samples`` candidates ``waiting`` have no verdict, ``counted`` count and ``passed`` passed; ``doubtful`` and
-    ``repaired`` are passes. ``cut`` of those that count were cut at the token limit, ``cut_passed`` of these passed.
+    Of its ``samples``, ``waiting`` have no verdict, ``counted`` count and ``passed`` passed; ``doubtful`` and
+    ``repaired`` are numbers of passes. ``cut`` is the number of counted samples that were cut at the token limit, and
+    ``cut_passed`` the number of these that passed.
     """
 
     task: str
@@ -57,16 +58,17 @@ class TaskTally(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its readable id, by which the same function under another doc system is found."""
+        """Its readable id, which also identifies the same function under another doc system."""
         return readable_id(self.file, self.function, self.occurrence)
 
 
 @dataclass(frozen=True, slots=True)
 class TrialTally:
-    """One trial under one cell, with its scorecards and totals by rubric and judge.
+    """One trial in one cell, with its scorecards and totals by rubric and judge.
 
-    ``checks`` has what its check says by measure, as (good, judged, all): blocks that work of those that were run (``works``), claims
-    that are true of those that can be said (``claims``). ``cut`` says that an answer was cut at the token limit.
+    ``checks`` has the results of its README check by measure, as (good, judged, all): working blocks out of executed
+    ones (``works``), true claims out of decidable ones (``claims``). ``cut`` says whether an answer was cut at the
+    token limit.
     """
 
     trial: str
@@ -86,15 +88,16 @@ class TrialTally:
 
 @dataclass(frozen=True, slots=True)
 class CellWork:
-    """What there is of a cell, in the study's own session or in another one.
+    """The data of a cell, from the study's own session or another one.
 
     Attributes:
         problem: Why it could not be planned, or why its run ended.
-        planned: Trials or candidates that it will have, None where that is not known yet.
-        counts: Of each task what it is and how many of its samples are what, as in :class:`TaskTally`; see :attr:`tasks`.
-        settings: How its candidates were sampled; with :attr:`group` it says which candidates these are.
-        conditions: Under what it was made, by name, as far as that is known.
-        left_out: What the session has of it besides, in words: made otherwise, so in no figure.
+        planned: Expected number of trials or candidates, or None if it is not known yet.
+        counts: Each task with its numbers of samples, as in :class:`TaskTally`; see :attr:`tasks`.
+        settings: Sampling settings of its candidates; together with :attr:`group` they identify the candidates.
+        conditions: Conditions under which it was made, by name, as far as they are known.
+        left_out: Description of further data in the session that no figure includes, because it was made under other
+            conditions.
     """
 
     row: str
@@ -120,9 +123,10 @@ class CellWork:
 
 
 def scale_of(study: Study, cells: Iterable[CellWork]) -> tuple[str, str]:
-    """Return by which rubric and judge trials are measured: the first that the study names, else what most of its own trials are scored by.
+    """Return the rubric and judge that measure trials.
 
-    The offline judge's former rule counts as that judge where no trial is scored by the one of now.
+    They are the first that the study names, or else the ones that scored most of its own trials. The offline judge's
+    previous rule is used if no trial is scored by the current one.
     """
     found = Counter(scale for cell in cells if not cell.session for trial in cell.trials for scale in trial.scores)
     found = found or Counter(scale for cell in cells for trial in cell.trials for scale in trial.scores)
@@ -152,7 +156,7 @@ def scale_of(study: Study, cells: Iterable[CellWork]) -> tuple[str, str]:
 
 
 def task_cells(reader: SessionReader, study: Study, pointed: Sequence[StudyCellRow]) -> dict[tuple[str, str], CellWork]:
-    """Return cells of a study of docs, by row and column name."""
+    """Return the cells of a study of docs, by row and column name."""
     away = {run.id for run in reader.all_runs() if run.archived_at is not None}
     runs = sorted({one.run_id for one in pointed if one.run_id} - away)
     states = run_states(reader, runs)
@@ -236,7 +240,7 @@ def _task_cell(
 
 
 def _chosen_tasks(reader: SessionReader, run: str, study: Study) -> tuple[frozenset[str] | None, int | None]:
-    """Return the tasks of a run that a study means, None for all, and how many of them count; None before there are any."""
+    """Return the tasks of a run that a study uses (None for all), and their number (None before there are any)."""
     patterns, limit = study.settings.tasks, study.limits.tasks
     if not patterns and not limit:
         states = task_states(reader, run)
@@ -248,7 +252,7 @@ def _chosen_tasks(reader: SessionReader, run: str, study: Study) -> tuple[frozen
 
 
 def snapshots_of(reader: SessionReader, pointed: Sequence[StudyCellRow]) -> dict[str, str]:
-    """Return the row of each snapshot of the study's own runs."""
+    """Return the row of each snapshot in the study's own runs."""
     found = {}
     rows = {one.run_id: one.row_name for one in pointed if one.run_id}
     for run in reader.all_runs():
@@ -258,7 +262,10 @@ def snapshots_of(reader: SessionReader, pointed: Sequence[StudyCellRow]) -> dict
 
 
 def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots: Mapping[str, str]) -> list[CellWork]:
-    """Return what another session has of a study's repositories, by source or content; of a row and column also several cells."""
+    """Return what another session has on a study's repositories, matched by source or content.
+
+    A row and column can have several cells.
+    """
     rows: dict[str, tuple[str, str]] = {}
     for run in reader.runs():
         plan = run.plan
@@ -286,7 +293,7 @@ def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots:
 
 
 class _Made(NamedTuple):
-    """A trial, and under what it was made."""
+    """A trial with the conditions under which it was made."""
 
     row: TrialRow
     tally: TrialTally
@@ -380,7 +387,7 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
 
 
 def _trial_cell(cell: CellWork, made: Sequence[_Made]) -> CellWork:
-    """Return a cell with its trials; where these differ among themselves a condition has all of their values."""
+    """Return a cell with its trials; a condition that varies between the trials has all of their values."""
     trials = tuple(sorted((one.tally for one in made), key=lambda one: (one.repeat, one.trial)))
     costs = [one.cost_usd for one in trials if one.cost_usd is not None]
     values: dict[str, set[str]] = {}
@@ -399,7 +406,7 @@ def _trial_cell(cell: CellWork, made: Sequence[_Made]) -> CellWork:
 
 
 def trials_of_others(reader: SessionReader, study: Study, source: str, _: object) -> list[CellWork]:
-    """Return what another session has of the cases of a study, as cells of further columns."""
+    """Return what another session has on the cases of a study, as cells of additional columns."""
     cells: dict[tuple[str, StudyColumn], list[_Made]] = {}
     for one in _made(reader, trials_on(reader, study.rows)).values():
         cells.setdefault((one.row.case_id, StudyColumn(one.row.agent, one.row.model, source)), []).append(one)
@@ -409,7 +416,7 @@ def trials_of_others(reader: SessionReader, study: Study, source: str, _: object
     ]
 
 
-# -- small things
+# -- helpers
 
 
 def run_states(reader: SessionReader, runs: Iterable[str | None]) -> dict[str, tuple[str, str]]:
@@ -422,7 +429,7 @@ def run_states(reader: SessionReader, runs: Iterable[str | None]) -> dict[str, t
 
 
 def state_of(reader: SessionReader, run: RunRow) -> str:
-    """Return the state of a run as its cells show it: ``queued`` until an engine begins it, ``done`` also where a judge failed."""
+    """Return the state of a run for cells: ``queued`` until an engine starts it, ``done`` even if a judge failed."""
     if run.state == "done" or (run.state == "queued" and run.started_at is None):
         return run.state
     return reader.run_state(run)
@@ -432,5 +439,5 @@ _LOUD = ("running", "queued", "interrupted", "failed", "cancelled", "done")
 
 
 def _loudness(state: str) -> int:
-    """Return which of several states matters most: the least."""
+    """Return the rank of a state by importance; the most important one has the lowest rank."""
     return _LOUD.index(state) if state in _LOUD else len(_LOUD)

@@ -1,4 +1,4 @@
-"""The figures of a trial or task, a cell, and several cells of one column: what they have by a measure, what is missing and why."""
+"""The figures of trials, tasks, cells and columns by a measure, and what is missing from them, with reasons."""
 
 from __future__ import annotations
 
@@ -17,22 +17,26 @@ from workbench.studies.cell_work import ARCHIVED, CellWork, TaskTally, TrialTall
 from workbench.studies.declaration import AGENTS, InJson, Study, StudyColumn, in_points
 
 POINTS = 100.0
-"""Points of a trial are of so many, whatever its rubric's sum is."""
+"""Trial scores are scaled to this maximum, whatever the total of the rubric."""
 UNSCORED = "unscored"
 SHARES = ("works", "claims")
-"""Measures of agents that are shares of what was judged."""
+"""Measures of agents that are shares of judged blocks or claims."""
 DOUBTFUL, REPAIRED, CUT = "doubtful", "repaired", "cut"
-"""Marks of candidates that are counted beside pass@k and that rankings can leave out; agents' answers can be cut, too."""
+"""Marks of candidates that are counted next to pass@k and that rankings can exclude; agents' answers can be cut too."""
 CREDITED, FORMATTED = "credited for missing facts", "with points from the format"
-"""What of trials is counted beside their score: tier 3 is by rule, or the answer's format gave more than a tenth."""
+"""Trials that are counted next to the score.
+
+In the first kind, the points of tier 3 were credited by rule; in the second, the answer's format earned more than 10 %
+of the points.
+"""
 
 pass_at = lru_cache(maxsize=100_000)(pass_at_k)
 Scale = tuple[str, str]
-"""Rubric and judge."""
+"""A rubric and a judge."""
 
 
 class Missing(NamedTuple):
-    """Items that are in no figure: how they stand (``unscored``, ``failed``, ``queued``…), why, and how many they are."""
+    """Items that no figure includes: their state (``unscored``, ``failed``, ``queued`` …), the reason, and a count."""
 
     kind: str
     why: str
@@ -56,7 +60,7 @@ def brief(missing: Iterable[Missing]) -> str:
 
 
 def counted_missing(found: Iterable[tuple[str, str] | Missing]) -> tuple[Missing, ...]:
-    """Return what is missing with equal kinds and reasons counted together."""
+    """Return missing items with those of the same kind and reason counted together."""
     counts: Counter[tuple[str, str]] = Counter()
     for one in found:
         counts[one[0], one[1]] += one.items if isinstance(one, Missing) else 1
@@ -72,9 +76,11 @@ class Mean:
     """A mean with its interval, in points of 100 (``score``, ``works``, ``claims``) or as a share (``pass@k``).
 
     Attributes:
-        missing: Trials without a score, or tasks with fewer than k counted samples, and why; they are not in it.
-        own: Of ``score`` the models' own points of how many, where the format of every answer gave more than a tenth.
-        judged: Of ``works`` and ``claims`` the blocks or claims that are good, of how many that were judged, of how many.
+        missing: Trials without a score, or tasks with fewer than k counted samples, with reasons; the mean excludes
+            them.
+        own: For ``score``, the models' own points and their maximum, if the format of every answer earned more than
+            10 %; otherwise None.
+        judged: For ``works`` and ``claims``, the numbers of good, judged, and all blocks or claims.
     """
 
     value: float | None
@@ -90,7 +96,7 @@ class Mean:
         return sum(one.items for one in self.missing)
 
     def judged_words(self, measure: str) -> str:
-        """Return of how many blocks or claims a share is: ``8 of 10 blocks, 2 not run``."""
+        """Return the counts behind a share: ``8 of 10 blocks, 2 not run``."""
         good, judged, every = self.judged or (0, 0, 0)
         noun, left = ("block", "not run") if measure == "works" else ("claim", "cannot be said")
         rest = f", {every - judged:,} {left}" if every > judged else ""
@@ -114,12 +120,13 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class StudyCell(InJson):
-    """One row under one column, in one of the :data:`STATES`.
+    """One row in one column, in one of the :data:`STATES`.
 
     Attributes:
-        done: Trials that ended with a score, or candidates with a verdict, of as many as are ``planned`` (None: not known yet).
-        documented: Share of its tasks whose function has a docstring.
-        doubts: How many passes are doubtful or repaired, and how many answers were cut at the token limit; without zeros.
+        done: Number of trials that ended with a score, or of candidates with a verdict; ``planned`` is the expected
+            total, or None if it is not known yet.
+        documented: Share of the tasks with a function that has a docstring.
+        doubts: Number of doubtful passes, repaired passes, and answers cut at the token limit; zeros are omitted.
     """
 
     work: CellWork
@@ -144,7 +151,7 @@ class StudyCell(InJson):
 
     @property
     def problem(self) -> str:
-        """Why it stopped, or what its first measure lacks and why; "" if nothing."""
+        """Why the cell stopped, or what its first measure lacks and why; "" if there is no problem."""
         if self.state == "done":
             return ""
         missing = next(iter(self.means.values())).missing if self.means else ()
@@ -159,13 +166,13 @@ class StudyCell(InJson):
 
 
 def score_of(trial: TrialTally, scale: Scale) -> float | None:
-    """Return the points of 100 of a trial, None where it has none by that rubric and judge: all tiers must be scored."""
+    """Return a trial's points of 100, or None if that rubric and judge did not score all its tiers."""
     card = trial.scores.get(scale)
     return card.points if card is not None and trial.state == "done" else None
 
 
 def value_of(trial: TrialTally, measure: str, scale: Scale) -> float | None:
-    """Return what a trial has by a measure of agents, in points of 100, of its check too; None where it has none."""
+    """Return a trial's value of an agent measure in points of 100 (also for checks), or None if it has none."""
     if measure == "score":
         return score_of(trial, scale)
     good, of, _ = trial.checks.get(measure, (0, 0, 0))
@@ -173,7 +180,7 @@ def value_of(trial: TrialTally, measure: str, scale: Scale) -> float | None:
 
 
 def missing_of(trial: TrialTally, measure: str, scale: Scale) -> tuple[str, str] | None:
-    """Return why a trial has no value of a measure; None if it has one."""
+    """Return why a trial lacks a value of a measure, as (kind, reason), or None if it has a value."""
     if value_of(trial, measure, scale) is not None:
         return None
     if trial.state != "done":
@@ -201,7 +208,10 @@ def _unscored(trial: TrialTally, scale: Scale) -> str:
 
 
 def pass_of(task: TaskTally, k: int, without: str = "") -> float | None:
-    """Return pass@k of a task, None with fewer than k counted samples; ``without`` cut answers these are no samples, else no passes."""
+    """Return pass@k of a task, or None with fewer than k counted samples.
+
+    ``without`` excludes cut answers from the samples, or doubtful or repaired candidates from the passes.
+    """
     counted, passed = task.counted, task.passed
     if without == CUT:
         counted, passed = counted - task.cut, passed - task.cut_passed
@@ -234,7 +244,7 @@ def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> StudyCell:
             FORMATTED: sum(one.own is not None for one in counted),
         }
         return StudyCell(work, _state(work, done), done, work.planned, means, doubts=nonzero(doubts))
-    # Our own errors are no samples: a resume tests them again.
+    # Errors of the Workbench are not samples: a resumed run tests these candidates again.
     done = sum(one[3] for one in work.counts)
     if work.planned is not None:
         done = min(done, work.planned)
@@ -286,7 +296,7 @@ def _state(work: CellWork, done: int) -> str:
     if work.problem and work.run_state not in ("running", "queued"):
         return "failed"
     if work.run_state == "done":
-        # Every trial has come to its end, but some have no score, or no task is left.
+        # All trials have ended but some have no score, or there are no tasks left.
         return UNSCORED if any(trial.state == "done" for trial in work.trials) else "failed"
     return work.run_state or "missing"
 
@@ -332,7 +342,7 @@ def _pass(work: CellWork, k: int, samples: int) -> Mean:
 
 
 def over_rows(measure: str, cells: Sequence[StudyCell], scale: tuple[str, str]) -> Mean:
-    """Return the unweighted mean of cells of one column over the rows that they are of."""
+    """Return the unweighted mean of a column's cells over their rows."""
     having = [cell for cell in cells if cell.means[measure].value is not None]
     missing = counted_missing(one for cell in cells for one in cell.means[measure].missing)
     if in_points(measure):

@@ -1,4 +1,4 @@
-"""Make sure that all that a study names is there before anything starts; and a study as a form holds it, checked field by field."""
+"""Check that everything a study names exists before it starts, and validate a study's form field by field."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE, PAPER, BadSt
 from workbench.studies.study_files import Typed, declared_of, packaged_studies, parse_study, study_named
 
 PROGRAMS = ("repoagent", "osa")
-"""Doc systems that are programs of others; where one cannot be used here, its cells say so and the others go on."""
+"""Doc systems that are external programs; if one cannot be used here, its cells say so and the others continue."""
 ROWS, SYSTEMS, MODELS = (
     {AGENTS: "cases", DOCS: "sources"},
     {AGENTS: "agents", DOCS: "docs"},
     {AGENTS: "models", DOCS: "evaluators"},
 )
-"""What a form calls the rows, and both sides of the columns, by the kind of the study."""
+"""Form labels for the rows and for the two parts of a column, by the kind of study."""
 NUMBERS = {AGENTS: ("repeats", "steps"), DOCS: ("samples", "k", "tasks")}
-"""Its numbers, likewise; ``spend`` is one of both."""
+"""Numeric fields of a form by the kind of study; ``spend`` is common to both."""
 
 
 def values_of(study: Study) -> dict[str, Any]:
-    """Return the values of a form's fields for a study: lists as tuples, everything else as text."""
+    """Return the values of a study's form fields: lists as tuples, everything else as text."""
     kind, limits = study.kind, study.limits
     typed = {
         "repeats": str(study.repeats), "samples": str(study.samples), "k": ", ".join(map(str, study.k)),
@@ -48,7 +48,7 @@ def values_of(study: Study) -> dict[str, Any]:
 
 
 def drafted(values: Mapping[str, Any], like: Study | None = None) -> Study:
-    """Return the study that a form declares (BadField); what it names is not looked up, see :func:`look_up`."""
+    """Return the study that a form declares; names are not looked up, see :func:`look_up`. Raises BadField."""
     kind, limit = values["compare"], NUMBERS[values["compare"]][-1]
     base = declared_of(like) if like is not None and like.kind == kind else {}
     typed: dict[str, Any] = {name: Typed(values[name].strip()) for name in NUMBERS[kind]}
@@ -88,11 +88,11 @@ def drafted(values: Mapping[str, Any], like: Study | None = None) -> Study:
     return study
 
 
-# -- what is named
+# -- looking up names
 
 
 def look_up(study: Study) -> None:
-    """Make sure that all that a form named is there (BadField); models are left to who can ask them."""
+    """Check that everything named in a form exists, except models, which are checked on use. Raises BadField."""
     from workbench.rubric.judging import parse_judge
 
     agents = study.kind == AGENTS
@@ -116,7 +116,7 @@ def _there(name: str, said: str, find: Callable[[str], object]) -> None:
 
 
 def check_study(study: Study) -> Study:
-    """Return a study with its rows written out, after making sure that all it names is there (UsageError)."""
+    """Return a study with its rows spelled out, after checking that everything it names exists. Raises UsageError."""
     if study.kind == PAPER:
         return study
     study = replace(study, rows=_rows(study))
@@ -130,7 +130,7 @@ def check_study(study: Study) -> Study:
 
 
 def column_problem(study: Study, column: StudyColumn) -> str:
-    """Return why a column's program cannot be used here, "" where it can; its cells carry the sentence."""
+    """Return why the program of a column cannot be used here, or "" if it can; its cells show the reason."""
     kind, _, model = column.system.partition(":")
     if study.kind != DOCS or column.source or kind not in PROGRAMS or not model:
         return ""

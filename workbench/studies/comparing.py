@@ -1,7 +1,7 @@
-"""Columns of a study against one another: two item by item, and rankings of its systems on items that all of them have.
+"""Compare the columns of a study: two columns item by item, and rankings of systems on their common items.
 
-Rankings are under each model or evaluator, measure and weighting; only systems whose columns were made under the same conditions
-are ranked with one another (:mod:`.conditions`).
+There is a ranking for each combination of model or evaluator, measure and weighting. Systems are only ranked together
+if their columns were made under the same conditions (:mod:`.conditions`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ from workbench.studies.outcome import StudyOutcome
 
 @dataclass(frozen=True, slots=True)
 class SideItem:
-    """A trial or task under one column; of ``works`` and ``claims`` ``judged`` are the good ones of those that were judged."""
+    """A trial or task in one column.
+
+    ``judged`` is (good, judged) for the measures ``works`` and ``claims``, and None for others.
+    """
 
     id: str
     run: str
@@ -51,7 +54,10 @@ class SideItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemPair:
-    """An item of both columns, or of one (None for the other): a trial of the same case and repeat, or the same function."""
+    """An item of one or both columns: trials of the same case and repeat, or the same function.
+
+    A side is None if its column lacks the item.
+    """
 
     row: str
     file: str
@@ -63,10 +69,11 @@ class ItemPair:
 
 @dataclass(frozen=True, slots=True)
 class ColumnComparison(InJson):
-    """Two columns by one measure; every difference is right minus left, in points of 100 or as a share.
+    """Two columns compared by one measure; every difference is right minus left, in points of 100 or as a share.
 
-    ``pairs`` are all items of either: those with a difference by its size, then those of both without, then of one alone. Of rows that
-    are ``apart`` nothing is paired, because the sides are ``differing`` in conditions.
+    ``pairs`` contains the items of both columns: first those with a difference, sorted by its size, then pairs without
+    a difference, then items of only one column. Nothing is paired in the rows in ``apart``, where the two sides were
+    made under different conditions (``differing``).
     """
 
     JSON = "measure left right difference by_row items undefined only_left only_right judged comparable differing"
@@ -82,7 +89,7 @@ class ColumnComparison(InJson):
 
     @property
     def comparable(self) -> bool:
-        """Whether a row is compared, or none would be if conditions were the same."""
+        """Whether rows were compared, or at least none were excluded because of different conditions."""
         return bool(self.by_row) or not self.apart
 
     @property
@@ -95,7 +102,7 @@ class ColumnComparison(InJson):
 
     @property
     def judged(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
-        """Of how many blocks or claims the shares of both sides are, over the pairs with a difference; None of other measures."""
+        """(Good, judged) blocks or claims of each side over the pairs with a difference, or None for other measures."""
         pairs = [
             (one.left.judged, one.right.judged)
             for one in self.pairs
@@ -106,7 +113,7 @@ class ColumnComparison(InJson):
 
     @property
     def undefined(self) -> int:
-        """Items of both columns of which one lacks a value; they are in no figure."""
+        """The number of items that both columns have but that lack a value in one; no figure includes them."""
         both = (one for one in self.pairs if one.left is not None and one.right is not None)
         return sum(one.difference is None and one.row not in self.apart for one in both)
 
@@ -120,7 +127,7 @@ class ColumnComparison(InJson):
 
 
 def compare(outcome: StudyOutcome, left: StudyColumn, right: StudyColumn, measure: str = "") -> ColumnComparison:
-    """Compare two columns by a measure of the study, "" for the first of them."""
+    """Compare two columns by a measure of the study; "" selects the study's first measure."""
     measure = measure or outcome.study.measures[0]
     if measure not in outcome.study.measures:
         raise ValueError(f"a measure is one of {', '.join(outcome.study.measures)}")
@@ -149,7 +156,10 @@ def compare(outcome: StudyOutcome, left: StudyColumn, right: StudyColumn, measur
 
 
 def items_of(outcome: StudyOutcome, work: CellWork, measure: str, without: str = "") -> dict[tuple[str, str], SideItem]:
-    """Return the items of a cell by (file, name), which says what is paired with what; ``without`` is that of ``pass_of``."""
+    """Return the items of a cell by (file, name), the key by which items are paired.
+
+    ``without`` has the same meaning as in ``pass_of``.
+    """
     if outcome.study.kind == AGENTS:
         return {
             ("", f"repeat {trial.repeat}"): SideItem(
@@ -179,23 +189,24 @@ def _difference(values: list[Value], outcome: StudyOutcome) -> Difference:
 
 
 def _place(pair: ItemPair) -> tuple[Any, ...]:
-    """Where a pair stands: the largest differences first, losses of the right one before its wins."""
+    """Return the sort key of a pair: largest differences first, and losses of the right side before its wins."""
     alone = 0 if pair.left and pair.right else 1 if pair.left else 2
     gap = pair.difference
     return alone, gap is None, -abs(gap or 0.0), (gap or 0.0) > 0, pair.row, pair.file, pair.name
 
 
-# -- ranked
+# -- rankings
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Under what systems are ranked.
+    """The setting of a ranking.
 
     Attributes:
-        weighting: What counts alike: ``repositories``, ``tasks`` or ``tests``; of agents ``cases`` or ``trials``.
-        without: What of candidates counts for nothing: ``doubtful`` or ``repaired`` passes, ``cut`` answers.
-        apart: Under which other conditions the systems were made than the main ones of the model.
+        weighting: The unit with equal weight: ``repositories``, ``tasks`` or ``tests``; for agents, ``cases`` or
+            ``trials``.
+        without: The kind of candidates to exclude: ``doubtful`` or ``repaired`` passes, or ``cut`` answers.
+        apart: Differences from the conditions of the model's main columns.
     """
 
     model: str
@@ -213,10 +224,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Ranking(InJson):
-    """Systems from the best to the worst under one setting, by their means over the common items.
+    """Systems from best to worst in one setting, by their means over the common items.
 
-    ``judged`` says of ``works`` and ``claims`` how many are good of how many, ``orders`` (of the first weighting) how often rows keep that
-    of a pair.
+    ``judged`` has the numbers behind the shares ``works`` and ``claims``. ``orders`` says how often rows have the same
+    order of a pair as the ranking, and is only set for the first weighting.
     """
 
     JSON = (
@@ -233,7 +244,7 @@ class Ranking(InJson):
 
     @property
     def words(self) -> str:
-        """Return ``RepoAgent > OSA = original``, of shares with the numbers they are of: ``white (8 of 10) > planner (1 of 1)``."""
+        """Return ``RepoAgent > OSA = original``; shares have their counts: ``white (8 of 10) > planner (1 of 1)``."""
         labelled = {name: f"{name} ({good:,} of {of:,})" for name, (good, of) in self.judged.items()}
         return ranking_words([[labelled.get(name, name) for name in place] for place in self.places])
 
@@ -244,13 +255,14 @@ class Ranking(InJson):
 
 
 _OF_AGENTS = {"cases": "repositories", "trials": "tasks"}
-"""What counts alike in a study of agents, the rows first, and the rule of :mod:`workbench.statistics.rankings` for it."""
+"""Weightings in a study of agents, rows first, and the corresponding rule of :mod:`workbench.statistics.rankings`."""
 
 
 def rankings(outcome: StudyOutcome) -> tuple[Ranking, ...]:
-    """Return all rankings of a study; columns that were made otherwise are ranked apart.
+    """Return all rankings of a study; columns made under different conditions are ranked separately.
 
-    Where passes are doubtful or repaired, or answers were cut, systems are also ranked without these, each row counted alike.
+    If there are doubtful or repaired passes or cut answers, there are additional rankings without them, with equal
+    weight for each row.
     """
     found = []
     for one in ranked_columns(outcome):
@@ -287,7 +299,7 @@ def _rankings(outcome: StudyOutcome, one: RankedColumns, measure: str, without: 
 
 
 class RankedColumns(NamedTuple):
-    """Columns of one model that can be ranked against one another; ``apart`` as in :class:`Setting`."""
+    """Columns of one model that can be ranked together; for ``apart`` see :class:`Setting`."""
 
     model: str
     columns: list[StudyColumn]
@@ -306,7 +318,7 @@ def ranked_columns(outcome: StudyOutcome) -> list[RankedColumns]:
 
 
 def not_ranked(outcome: StudyOutcome) -> list[tuple[StudyColumn, StudyColumn, tuple[str, ...]]]:
-    """Return pairs of columns of one model that are not comparable: a main one of the model, another, and each difference."""
+    """Return pairs of columns of one model that are not comparable: a main column, another one, and the differences."""
     found = []
     for several in _by_model(outcome).values():
         for column in (column for columns in several[1:] for column in columns):
@@ -318,7 +330,7 @@ def not_ranked(outcome: StudyOutcome) -> list[tuple[StudyColumn, StudyColumn, tu
 def _apart(
     outcome: StudyOutcome, main: Iterable[StudyColumn], column: StudyColumn
 ) -> tuple[StudyColumn, tuple[str, ...]]:
-    """Return which of the main columns a column is not comparable with, and each difference."""
+    """Return the main columns with which a column is not comparable, each with the differences."""
     every = ((one, apart(outcome.works, outcome.rows, one, column)) for one in main)
     return next((one, differing_words) for one, differing_words in every if differing_words)
 
@@ -335,7 +347,10 @@ def system_name(column: StudyColumn) -> str:
 
 
 def columns_of(outcome: StudyOutcome, model: str, left: str, right: str) -> tuple[str, str] | None:
-    """Return the names of the columns of two systems of one model, by what :func:`system_name` calls them; None where one is gone."""
+    """Return the names of the columns for two systems of one model, or None if one no longer exists.
+
+    The systems are given by their :func:`system_name`.
+    """
     names = {system_name(one): one.name for one in outcome.columns if one.model == model}
     return (names[left], names[right]) if left in names and right in names else None
 
@@ -365,7 +380,7 @@ def _common_items(
 
 
 def taus(found: Iterable[Ranking]) -> dict[tuple[Setting, Setting], float | None]:
-    """Return Kendall's tau between each two rankings, over the systems that both have; None where one has no order."""
+    """Return Kendall's tau for each pair of rankings over their common systems, or None if either has no order."""
     pairs = {}
     for left, right in itertools.combinations(found, 2):
         names = [name for name in left.scores if name in right.scores]
@@ -376,7 +391,7 @@ def taus(found: Iterable[Ranking]) -> dict[tuple[Setting, Setting], float | None
     return pairs
 
 
-# -- what draws at random, in a process of its own: numpy takes longer to import than the app may take to start
+# -- random draws run in a separate process: importing numpy takes longer than the app's whole start may take
 
 _MOST_SECONDS = 120.0
 
@@ -386,8 +401,8 @@ def resampled_in_process(
 ) -> dict[str, dict[Any, Any]]:
     """Return the adjusted tests of comparisons and, with ``orders``, how often pairs keep their order in resamples.
 
-    It is ``{"tests": {pair: {"p", "test", "p_holm"}, …}, "orders": {(model, measure, better, worse): share of resamples, …}}``; a
-    WorkbenchError where it cannot be computed: numpy is not installed, say.
+    The result is ``{"tests": {pair: {"p", "test", "p_holm"}, …}, "orders": {(model, measure, better, worse): share of
+    resamples, …}}``, or a WorkbenchError if it cannot be computed, for example because numpy is not installed.
     """
     request = {"pairs": pairs, "measure": measure, "orders": orders}
     done = subprocess.run(

@@ -1,9 +1,9 @@
-"""Under what figures were made, and which of them can be compared: the one rule that every comparison of columns goes by.
+"""The conditions under which figures were made, and the single rule for which of them can be compared.
 
-Two cells of a row are comparable where all that is known of how both were made is the same. What is compared are docs scope,
-prompt, context policy, sampling, samples a task and content of the repository; of agents limits, sampling and content of the
-case. Columns that have a row in common and are comparable on none are *apart*: they are shown, never paired, tested or ranked
-with one another. By which rubric and judge trials are scored is the same for the whole study.
+Two cells of a row are comparable if all conditions known for both are the same: docs scope, prompt, context policy,
+sampling, samples per task and content of the repository; for agents, limits, sampling and content of the case. Columns
+that share rows but are comparable on none of them are *apart*: they are shown, but never paired, tested or ranked with
+each other. The rubric and judge for trials are the same for the whole study.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ Differing = dict[str, tuple[str, str]]
 """The two values of each differing condition."""
 
 OF_ROWS = ("snapshot", "content of the case")
-"""Conditions that differ from row to row by nature."""
+"""Conditions that naturally differ from row to row."""
 _ALWAYS = ("docs scope", "samples a task", "limit of steps", *OF_ROWS)
 _FIT_THE_MODEL = ("prompt", "context", "characters read at once")
 _SHORT = 12
-"""Characters of a digest that are shown."""
+"""Number of characters shown of a digest."""
 _FEW = 3
-"""Of values that differ from row to row so many stand in a sentence."""
+"""Maximum number of row-specific values listed in a sentence."""
 NOT_SET = "not set"
 
 
 def differing(left: CellWork, right: CellWork) -> Differing:
-    """Return in what two cells of a row were made differently; what is not known of one of them is no difference.
+    """Return the conditions that differ between two cells of a row; conditions unknown for either are ignored.
 
-    Prompt, context, sampling and how much is read at once are chosen as fits the model: of two models that one study asks they are part
-    of what is compared.
+    Prompt, context, sampling and read limit are chosen to suit the model, so between two models of the same study they
+    are part of the comparison.
     """
     mine, other = left.conditions, right.conditions
     names = [name for name in _ALWAYS if name in mine and name in other]
@@ -52,7 +52,7 @@ def has_work(cell: CellWork | None) -> bool:
 
 
 def rows_apart(cells: Cells, rows: Iterable[str], left: StudyColumn, right: StudyColumn) -> dict[str, Differing]:
-    """Return the rows that both columns have, each with what differs in it; empty where it is comparable."""
+    """Return the rows that both columns have, each with its differences; empty differences mean it is comparable."""
     found = {}
     for row in rows:
         mine, other = cells.get((row, left.name)), cells.get((row, right.name))
@@ -62,13 +62,13 @@ def rows_apart(cells: Cells, rows: Iterable[str], left: StudyColumn, right: Stud
 
 
 def apart(cells: Cells, rows: Iterable[str], left: StudyColumn, right: StudyColumn) -> tuple[str, ...]:
-    """Return why two columns are comparable on no row that both have, each difference in words; empty where they are on one."""
+    """Return the differences that make two columns incomparable on every common row, or () if any row is comparable."""
     found = rows_apart(cells, rows, left, right)
     return difference_words(found) if found and all(found.values()) else ()
 
 
 def difference_words(found: Mapping[str, Differing]) -> tuple[str, ...]:
-    """Return each difference with its values, and in which rows it is where that is not in all of them."""
+    """Return each difference with its values, and with its rows unless it applies to all of them."""
     by_name: dict[str, dict[str, tuple[str, str]]] = {}
     for row, mine in found.items():
         for name, values in mine.items():
@@ -87,7 +87,7 @@ def _shown(value: str) -> str:
 
 
 def comparable_rows(cells: Cells, rows: Iterable[str], columns: Sequence[StudyColumn]) -> set[str]:
-    """Return the rows that all given columns have, made under the same conditions."""
+    """Return the rows that all given columns have under the same conditions."""
     found = set()
     for row in rows:
         mine = [cell for column in columns if (cell := cells.get((row, column.name))) is not None and has_work(cell)]
@@ -97,7 +97,7 @@ def comparable_rows(cells: Cells, rows: Iterable[str], columns: Sequence[StudyCo
 
 
 def mixed_words(cells: Iterable[CellWork]) -> tuple[str, ...]:
-    """Return in what the cells of one column were made differently, each value with its rows or with "mixed" within one."""
+    """Return the conditions that vary within a column, each value with its rows, or "mixed" within a cell."""
     values: dict[str, dict[str, list[str]]] = {}
     for cell in cells:
         for name, value in cell.conditions.items():
@@ -111,7 +111,7 @@ def mixed_words(cells: Iterable[CellWork]) -> tuple[str, ...]:
 
 
 def classes(cells: Cells, rows: Sequence[str], columns: Iterable[StudyColumn]) -> list[list[StudyColumn]]:
-    """Return classes of comparable columns, in their order; the first class is the main one."""
+    """Return classes of comparable columns in their original order; the first class is the main one."""
     found: list[list[StudyColumn]] = []
     for column in columns:
         for one in found:
@@ -124,7 +124,10 @@ def classes(cells: Cells, rows: Sequence[str], columns: Iterable[StudyColumn]) -
 
 
 def nearest(found: Iterable[CellWork], own: Mapping[tuple[str, str], CellWork]) -> list[CellWork]:
-    """Return for each cell of others what was made most like the study's own cells of its row; the others are named in it."""
+    """Return the variant of each imported cell that is most similar to the study's own cells of its row.
+
+    Its remarks name the other variants.
+    """
     every: dict[tuple[str, str], list[CellWork]] = {}
     for cell in found:
         every.setdefault((cell.row, cell.column.name), []).append(cell)

@@ -1,4 +1,4 @@
-"""The declaration of a study: a ``study.toml`` as frozen values, with one sentence for every mistake."""
+"""The declaration of a study: a ``study.toml`` as immutable values."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ DOCS: Final = "docs"
 PAPER: Final = "paper"
 KINDS = (AGENTS, DOCS, PAPER)
 EVERY_CASE = "all"
-"""Stands in ``rows`` for all cases that come with the program."""
+"""The value of ``rows`` that stands for all bundled test cases."""
 SESSION, SAMPLES = "session:", "samples:"
-"""What begins a result of others."""
+"""Prefixes of imported results."""
 MOST_CELLS = 10_000
 
 
 def in_points(measure: str) -> bool:
-    """Return whether a measure is in points of 100; ``pass@k`` is a share."""
+    """Return whether a measure is in points of 100, unlike ``pass@k``, which is a share."""
     return not measure.startswith("pass@")
 
 
 class BadStudy(UsageError):
-    """A study cannot be what it is declared as; the message names the file, the ``key`` and what is ``expected``."""
+    """A study's declaration is invalid; the message names the file, the ``key`` and what is ``expected``."""
 
     key = expected = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StudyColumn:
-    """A column: an agent with its model, or a doc system with the evaluator that works from its docs.
+    """A column: an agent with its model, or a doc system with the evaluator that uses its docs.
 
-    The model "" is the default of the machine, until the study is ordered; ``source`` is where results of others are: ``session:FILE``.
+    The model "" stands for this machine's default until the study is started. ``source`` says where imported results
+    come from: ``session:FILE``.
     """
 
     system: str
@@ -49,17 +50,17 @@ class StudyColumn:
 
     @property
     def name(self) -> str:
-        """How it is called in a session and on the command line: ``white · gpt-4o``, ``none · local · session:FILE``."""
+        """The column's name in sessions and commands: ``white · gpt-4o``, ``none · local · session:FILE``."""
         return " · ".join(filter(None, (self.system, self.model, self.source)))
 
     @property
     def mark(self) -> str:
-        """Whose results it has: the ``session:`` or ``samples:`` file, "" where models were asked by this study."""
+        """The ``session:`` or ``samples:`` file with the column's results, or "" if this study generates them."""
         return self.source or (self.model if self.model.startswith(SAMPLES) else "")
 
 
 PLANS: Final = {AGENTS: DocumentPlan, DOCS: RegenerationPlan}
-"""What the runs of a kind are planned as: their arguments say which keys ``[limits]`` and ``[settings]`` have."""
+"""The plan class for each kind of study; its fields define the keys of ``[limits]`` and ``[settings]``."""
 
 
 def _keys(table: str) -> list[tuple[str, type[Any], Any]]:
@@ -67,21 +68,25 @@ def _keys(table: str) -> list[tuple[str, type[Any], Any]]:
 
 
 class StudyLimits(make_dataclass("_Limits", _keys("limits"), frozen=True)):  # type: ignore[misc]
-    """Limits of each run; 0 is the default of the machine, or none. ``read`` is in characters, ``tasks`` are the first of each source."""
+    """Limits of each run; 0 means this machine's default, or no limit.
+
+    ``read`` is in characters. ``tasks`` is the number of tasks to use from each source, starting with the first.
+    """
 
 
 class StudySettings(make_dataclass("_Settings", _keys("settings"), frozen=True)):  # type: ignore[misc]
-    """What every run of a study is made with, as the options of ``run`` and ``regenerate`` have it; empty is the default.
+    """Settings of every run of a study, named like the options of ``run`` and ``regenerate``; empty means the default.
 
-    ``checks``: the README of each trial is checked, which gives the measures ``works`` and ``claims``.
+    With ``checks``, the README of each trial is checked, which adds the measures ``works`` and ``claims``.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A declared matrix; its rows are test cases (``agents``) or sources (``docs``), ``paper`` has the published tables.
+    """A declared matrix: rows are test cases (``agents``) or sources (``docs``); ``paper`` adds the published tables.
 
-    ``results`` of others become further columns: ``session:FILE``. ``spend_limit`` is in US dollars, 0 for none.
+    Imported ``results`` (``session:FILE``) become additional columns. ``spend_limit`` is in US dollars, with 0 for no
+    limit.
     """
 
     name: str
@@ -100,7 +105,7 @@ class Study:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """What a cell is measured by: ``score`` and, where READMEs are checked, ``works`` and ``claims``; or ``pass@k`` for each k."""
+        """Measures of a cell: ``score``, plus ``works`` and ``claims`` if READMEs are checked; or each ``pass@k``."""
         if self.kind == AGENTS:
             return ("score", "works", "claims") if self.settings.checks else ("score",)
         return tuple(f"pass@{k}" for k in self.k)
@@ -118,7 +123,7 @@ class Study:
 
     @classmethod
     def from_json(cls, text: str) -> Study:
-        """Return a declaration stored in a session. BadStudy: it is damaged."""
+        """Return a declaration stored in a session. Raises BadStudy if it is damaged."""
         try:
             return typed_json.decode(cls, text)
         except typed_json.WrongForm:
@@ -126,7 +131,10 @@ class Study:
 
 
 def with_amounts(study: Study, *, repeats: int = 0, samples: int = 0) -> Study:
-    """Return a study with another number of trials per cell or of candidates per task (BadStudy); 0 leaves what it declares."""
+    """Return a study with a different number of trials per cell or candidates per task; 0 leaves a number unchanged.
+
+    Raises BadStudy.
+    """
     for kind, key, number in ((AGENTS, "repeats", repeats), (DOCS, "samples", samples)):
         if number and study.kind != kind:
             raise BadStudy(f"{key} belongs to a study of {kind}; {study.name} is one of {study.kind}.")
@@ -136,7 +144,10 @@ def with_amounts(study: Study, *, repeats: int = 0, samples: int = 0) -> Study:
 
 
 def column_titles(columns: Sequence[StudyColumn]) -> list[str]:
-    """Return what tells columns apart, shortly: the system alone where all have one model, the model alone likewise."""
+    """Return short, distinct titles of columns.
+
+    They are the system alone if all columns have one model, or the model alone if all have one system.
+    """
     systems, models = {one.system for one in columns}, {one.model for one in columns}
     if len(models) == 1:
         titles = [one.system for one in columns]
@@ -151,7 +162,7 @@ def column_titles(columns: Sequence[StudyColumn]) -> list[str]:
 
 
 def row_titles(rows: Sequence[str]) -> list[str]:
-    """Return what rows are called where there is little room: of a folder its last part, unless two are called so."""
+    """Return short titles of rows: the last part of a folder's path, unless two folders share it."""
     short = [Path(row).name if row.startswith(("/", "~", ".")) else row for row in rows]
     counts = Counter(short)
     return [title if counts[title] == 1 and title else row for title, row in zip(short, rows, strict=True)]
@@ -162,7 +173,10 @@ def _frozen(value: Any) -> Any:
 
 
 class InJson:
-    """Its fields are JSON values, or what ``JSON`` names: ``path:name`` under another name, ``path?`` null where it is empty."""
+    """Mixin for JSON output of the fields, or of the names in ``JSON``.
+
+    ``path:name`` renames a value, and ``path?`` is null if the value is empty.
+    """
 
     __slots__ = ()
     JSON: ClassVar[str] = ""

@@ -1,7 +1,7 @@
-"""The rows of a study in groups: repositories by what they are, or tasks by file and by what they are (strata).
+"""The rows of a study in groups: repositories by their properties, or tasks by file and properties (strata).
 
-Facts of repositories come from the catalogue and the session's snapshots, those of tasks from its runs. A group's mean is that of
-its rows, unweighted, as a column's is.
+Facts about repositories come from the catalogue and the session's snapshots, facts about tasks from its runs. The mean
+of a group is unweighted over its rows, like that of a column.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from workbench.studies.declaration import AGENTS
 from workbench.studies.outcome import RowSummary, StudyOutcome, row_summary
 
 ORIGINAL = "original"
-"""The doc system whose docstrings say how long the docs of a function are."""
+"""The doc system that determines the length of a function's docs."""
 UNKNOWN = "not known"
 
 Key = str
 Known = Mapping[str, str | float | None]
-"""What is known of a row or task, by what it can be grouped by; None or "" for what is not."""
+"""Known properties of a row or task, by the property to group by; an unknown one is None or ""."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    """What is known of rows, and of tasks by row and readable id."""
+    """Known properties of rows, and of tasks by row and readable id."""
 
     rows: Mapping[str, Known]
     tasks: Mapping[tuple[str, str], Known]
@@ -38,7 +38,7 @@ class RowFacts:
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """Parts that are alike; ``means`` are those of each column by its name, by measure."""
+    """A group of similar rows. ``means[column][measure]`` is the mean of a measure in a column."""
 
     title: str
     parts: tuple[RowSummary, ...]
@@ -84,7 +84,7 @@ def _task_facts(reader: SessionReader, outcome: StudyOutcome) -> dict[tuple[str,
     return found
 
 
-# -- which groups there are
+# -- available groups
 
 
 _STEPS: dict[str, tuple[tuple[tuple[float, str], ...], str]] = {
@@ -99,7 +99,7 @@ _STEPS: dict[str, tuple[tuple[tuple[float, str], ...], str]] = {
         "docstring of more than 400 characters",
     ),
 }
-"""Steps of what is a number, each with its bound, and what is above the last."""
+"""Steps of numeric properties: labels with their upper bounds, and the label above the last bound."""
 _OF_TASKS = ("function length", "tests", "coverage", "docs length")
 FILE = "file"
 
@@ -112,14 +112,14 @@ def _key(by: str, value: str | float | None) -> Key:
 
 
 def groupings(outcome: StudyOutcome, facts: RowFacts) -> tuple[str, ...]:
-    """Return by what the rows, or tasks, of a study can be grouped so that there is more than one group."""
+    """Return the properties that divide the rows or tasks of a study into more than one group."""
     every = ((by, of.values()) for of in (facts.rows, facts.tasks) for by in next(iter(of.values()), {}))
     found = [by for by, known in every if len({_key(by, one[by]) for one in known}) > 1]
     return (FILE, *found) if facts.tasks else tuple(found)
 
 
 def grouped(outcome: StudyOutcome, by: str, facts: RowFacts) -> tuple[RowGroup, ...]:
-    """Return the groups of a study in their natural order: steps from low to high, names from A to Z, what is not known last."""
+    """Return the groups of a study in natural order: steps ascending, names alphabetically, unknown last."""
     if by == FILE:
         return tuple(_of_files(outcome, one) for one in outcome.by_row)
     members: dict[Key, list[RowSummary]] = {}

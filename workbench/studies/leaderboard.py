@@ -1,4 +1,4 @@
-"""The leaderboard of agents: places by score, effort, spread over repeats, and the agreement of judges."""
+"""The leaderboard of agents: ranking by score, effort, spread over repeats, and the agreement of judges."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from workbench.studies.declaration import AGENTS, InJson
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
 
 GOOD = 60.0
-"""Points of 100 above which AEO-Bench counts a README as good."""
+"""Points (of 100) above which AEO-Bench considers a README good."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeMean(InJson):
-    """What a judge gave an agent: the mean over all trials that it scored, and over those that all judges of the study scored."""
+    """A judge's mean for an agent, over all trials that it scored and over those that all the study's judges scored."""
 
     mean: Mean
     common: Mean
@@ -27,11 +27,12 @@ class JudgeMean(InJson):
 
 @dataclass(frozen=True, slots=True)
 class LeaderLine(InJson):
-    """One column of a study of agents; figures of a trial are means over those with a score.
+    """One column of a study of agents; figures per trial are means over the scored trials.
 
     Attributes:
-        place: From 1, by the mean ``over_common``, the ``of`` cases that all columns have a score of; None where it is not comparable.
-        tiers: Mean points of the four tiers over the ``tier_trials`` of which they are scored.
+        place: Rank, starting at 1, by the mean ``over_common``: the mean over the ``of`` cases that are scored in every
+            column. None if the column is not comparable.
+        tiers: Mean points of the four tiers, over the ``tier_trials`` trials in which each is scored.
         above: Share of trials with more than :data:`GOOD` points.
         spread: Standard deviation between repeats of a case, pooled over cases.
     """
@@ -65,7 +66,7 @@ class LeaderLine(InJson):
 
 
 def leaderboard(outcome: StudyOutcome) -> tuple[LeaderLine, ...]:
-    """Return the columns of a study of agents from the best to the worst, those without a place last."""
+    """Return the columns of a study of agents from best to worst; those without a place come last."""
     if outcome.study.kind != AGENTS:
         raise ValueError("a leaderboard is of agents")
     of, means = _over_common(outcome)
@@ -84,7 +85,7 @@ def leaderboard(outcome: StudyOutcome) -> tuple[LeaderLine, ...]:
 
 
 def _over_common(outcome: StudyOutcome) -> tuple[int, Mapping[str, float]]:
-    """Return how many cases all comparable columns have a score of, and the mean of each over these."""
+    """Return the number of cases scored in every comparable column, and each column's mean over those cases."""
     if common := outcome.common.get("score"):
         return common.items, common.means
     having = [one for one in outcome.by_column if not one.apart and one.means["score"].value is not None]
@@ -125,7 +126,7 @@ def _line(
 
 
 def _tier(trials: Sequence[TrialTally], number: int, scale: tuple[str, str]) -> list[float]:
-    # The points that a case without facts gets for tier 3 are no one's.
+    # Tier 3 points that are credited for a case without facts are not the agent's own.
     counted = (
         trial for trial in trials if number != 2 or scale not in trial.totals or not trial.totals[scale].credited
     )
@@ -134,7 +135,7 @@ def _tier(trials: Sequence[TrialTally], number: int, scale: tuple[str, str]) -> 
 
 
 def _spread(cases: Sequence[Sequence[float | None]]) -> float | None:
-    """Return the standard deviation within cases, pooled: each case counts with its degrees of freedom."""
+    """Return the pooled standard deviation within cases; each case counts with its degrees of freedom."""
     squares, freedom = 0.0, 0
     for scores in cases:
         known = [one for one in scores if one is not None]
@@ -180,7 +181,11 @@ def _mean(values: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAgreement(InJson):
-    """Two judges of the same trials by one rubric: Kendall's tau of their scores and of their means by column, and right minus left."""
+    """Agreement of two judges on the same trials by one rubric.
+
+    It consists of Kendall's tau for their scores and for their means by column, and of the mean difference, right minus
+    left.
+    """
 
     left: str
     right: str
@@ -191,7 +196,7 @@ class JudgeAgreement(InJson):
 
 
 def judge_agreement(outcome: StudyOutcome) -> tuple[JudgeAgreement, ...]:
-    """Return each two judges that scored the same trials of a study by its rubric."""
+    """Return the agreement of each pair of judges that scored the same trials of a study by its rubric."""
     rubric = outcome.scale[0]
     by_column = {
         column.name: [trial for row in outcome.rows for trial in outcome.cell(row, column).work.trials]

@@ -1,9 +1,9 @@
-"""What came of a study: the one place where the figures of its cells, rows and columns are computed.
+"""The results of a study: the one place that computes the figures of its cells, rows and columns.
 
-Trials are measured by a rubric and judge in points of 100, candidates by pass@k (:mod:`workbench.regeneration.passk`), both
-with the intervals of :mod:`workbench.statistics`. A column's mean is unweighted over the rows that it has, as in the paper.
-Each figure carries how many items are in it, what is missing and why; what is compared is made under the same conditions
-(:mod:`.conditions`) and rests on what all have (:class:`Common`).
+Trials are measured by a rubric and judge in points of 100, candidates by pass@k (:mod:`workbench.regeneration.passk`),
+both with the intervals of :mod:`workbench.statistics`. The mean of a column is unweighted over its rows, as in the
+paper. Each figure includes the number of its items and what is missing, with reasons. Comparisons are restricted to the
+same conditions (:mod:`.conditions`) and to common items (:class:`Common`).
 """
 
 from __future__ import annotations
@@ -43,12 +43,16 @@ from workbench.studies.declaration import AGENTS, InJson, Study, StudyColumn, co
 
 _DOUBTS = (DOUBTFUL, REPAIRED, CUT, CREDITED, FORMATTED)
 _TITLE = 60
-"""Characters of a column's title within a sentence."""
+"""Maximum number of characters of a column's title within a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary(InJson):
-    """A column over the rows that it has results of: means unweighted over them, and in what it was made ``apart`` from the others."""
+    """A column over the rows in which it has results.
+
+    ``means`` are unweighted over those rows, and ``apart`` lists the conditions that make the column incomparable with
+    the others.
+    """
 
     JSON = "column title means documented done planned tokens cost_usd:cost seconds doubts apart:not_comparable column.mark?:source"
 
@@ -67,9 +71,9 @@ class ColumnSummary(InJson):
 
 @dataclass(frozen=True, slots=True)
 class Common(InJson):
-    """How many items all columns have by a measure, of how many that any has, and the means over these.
+    """The items that all columns have by a measure, out of those ``of`` any column, and the means over them.
 
-    Means are unweighted over rows; columns that are apart, or have nothing, lack.
+    Means are unweighted over rows. Columns that are apart or without results are excluded.
     """
 
     items: int
@@ -79,9 +83,9 @@ class Common(InJson):
 
 @dataclass(frozen=True, slots=True)
 class RowSummary:
-    """A row, or a ``part`` of one that stands in a ``group``, such as the tasks of a file; its cells by the names of columns.
+    """A row, or a ``part`` of one in a ``group``, such as the tasks of a file, with its cells by column name.
 
-    Of the columns that are comparable the best (several where equal) and how far they are apart, by measure.
+    By measure, ``best`` has the best of the comparable columns (several if tied) and ``spread`` their range.
     """
 
     row: str
@@ -95,9 +99,9 @@ class RowSummary:
 
 @dataclass(frozen=True)
 class StudyOutcome:
-    """What came of a study; ``scale`` is the rubric and judge by which trials are measured.
+    """The results of a study; ``scale`` is the rubric and judge that measure its trials.
 
-    Cells are by row and column name; ``common`` lacks measures by which all columns have the same items.
+    Cells are by row and column name. ``common`` omits measures by which all columns have the same items.
     """
 
     study: Study
@@ -119,7 +123,7 @@ class StudyOutcome:
         problems: Sequence[str] = (),
         before: StudyOutcome | None = None,
     ) -> StudyOutcome:
-        """Compute the figures of a study; those of unchanged cells are reused."""
+        """Compute the figures of a study; the figures of unchanged cells are reused."""
         scale = scale_of(study, works.values())
         same = before.cells if before is not None and (before.study, before.scale) == (study, scale) else {}
         cells: dict[tuple[str, str], StudyCell] = {}
@@ -156,7 +160,7 @@ class StudyOutcome:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What columns are not compared, and what of cells is left out or was made under several conditions."""
+        """Notes on columns that are not compared, and on cells with excluded results or mixed conditions."""
         titles = {one.column.name: shortened(one.title, _TITLE) for one in self.by_column}
         compared = next((titles[one.column.name] for one in self.by_column if not one.apart), "")
         notes = [
@@ -187,7 +191,7 @@ class StudyOutcome:
 
     @cached_property
     def own(self) -> list[StudyCell]:
-        """The cells that the study executes itself."""
+        """The cells that the study runs itself."""
         return [cell for cell in self.cells.values() if not cell.column.source]
 
     @property
@@ -200,7 +204,7 @@ class StudyOutcome:
 
     @property
     def progress(self) -> str:
-        """Finished and planned items: ``11 of 12 trials``."""
+        """Progress as finished and planned items: ``11 of 12 trials``."""
         planned = "?" if self.planned is None else f"{self.planned:,}"
         return f"{self.done:,} of {planned} {'trials' if self.study.kind == AGENTS else 'candidates'}"
 
@@ -254,7 +258,7 @@ def _cost(cells: Iterable[StudyCell]) -> float | None:
 
 
 def _without_figures(columns: Iterable[ColumnSummary], study: Study, *, own: bool = False) -> Iterable[str]:
-    """Yield why columns of others have nothing by the study's first measure; of its own ones those that are unscored."""
+    """Yield why imported columns (with ``own``: the study's unscored ones) have no value of its first measure."""
     for one in columns:
         mean = one.means[study.measures[0]]
         is_missing = mean.missing and (not own or any(missing.kind == UNSCORED for missing in mean.missing))
@@ -265,7 +269,10 @@ def _without_figures(columns: Iterable[ColumnSummary], study: Study, *, own: boo
 def _main(
     works: Mapping[tuple[str, str], CellWork], rows: Sequence[str], columns: Sequence[StudyColumn]
 ) -> list[StudyColumn]:
-    """Return the columns that are compared with one another: the first that has anything, and those made as it was."""
+    """Return the columns to compare.
+
+    They are the first column with results, those made under the same conditions, and those without results.
+    """
     having = [one for one in columns if any(has_work(works[row, one.name]) for row in rows)]
     without = [one for one in columns if one not in having]
     return [*(classes(works, rows, having)[0] if having else ()), *without]
@@ -274,7 +281,7 @@ def _main(
 def _common(
     cells: Mapping[tuple[str, str], StudyCell], rows: Sequence[str], columns: Sequence[StudyColumn], measure: str
 ) -> Common | None:
-    """Return what columns have in common by a measure, None where all that have anything have the same."""
+    """Return the common items of columns by a measure, or None if all columns with results have the same items."""
     having = [one.name for one in columns if any(cells[row, one.name].means[measure].items for row in rows)]
     sums: dict[str, list[float]] = {name: [] for name in having}
     items = of = 0
@@ -299,7 +306,7 @@ def _common(
 
 
 def _values(cell: StudyCell, measure: str) -> dict[object, float]:
-    """Return the values of the items that columns have in common: of a case its mean, of a repository its tasks'."""
+    """Return the values of a cell's items for a comparison: the mean of a case, or the tasks of a repository."""
     if in_points(measure):
         value = cell.means[measure].value
         return {} if value is None else {"": value}
@@ -334,7 +341,10 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 
 @dataclass(slots=True)
 class FunctionFacts:
-    """A function of a row under all columns that have it: its facts by name of the column, and pass@k by that and measure."""
+    """A function of a row in all columns that have it.
+
+    Its facts are by column name, pass@k by column name and measure.
+    """
 
     row: str
     file: str
@@ -349,7 +359,7 @@ class FunctionFacts:
 
 
 def function_facts(reader: SessionReader, outcome: StudyOutcome) -> tuple[FunctionFacts, ...]:
-    """Return the functions of a study of docs, row by row."""
+    """Return the functions in a study of docs, row by row."""
     known = _facts(reader, outcome.cells.values())
     found: dict[tuple[str, str, str], FunctionFacts] = {}
     for row in outcome.rows:
@@ -373,7 +383,7 @@ def _facts(reader: SessionReader, cells: Iterable[StudyCell]) -> dict[str, dict[
 
 
 def runs_by_session(cells: Iterable[StudyCell]) -> Mapping[str, list[str]]:
-    """Return the runs of cells by the session that has them, "" for the study's own."""
+    """Return the runs of cells by session; "" is the study's own session."""
     found: dict[str, dict[str, None]] = {}
     for cell in cells:
         if cell.run:
@@ -383,7 +393,7 @@ def runs_by_session(cells: Iterable[StudyCell]) -> Mapping[str, list[str]]:
 
 @contextmanager
 def session_of(reader: SessionReader, session: str) -> Iterator[SessionReader]:
-    """Open the session of a cell; "" is the one that is open already."""
+    """Open the session of a cell; "" is the session that is already open."""
     if not session:
         yield reader
         return

@@ -1,7 +1,8 @@
-"""One's own figures beside the published ones, where doc systems or repositories of a study are those of the paper.
+"""A study's own figures next to the published ones, for doc systems or repositories that the paper also covers.
 
-Doc systems are taken by family, their models averaged, as the paper's rankings have them: what is the same in both is the family,
-not the model. Table 3 is the source of all published figures here (:mod:`workbench.catalog.repositories`).
+As in the paper's rankings, doc systems are grouped by family and averaged over their models, because the study and the
+paper share families but not models. All published figures here are from Table 3
+(:mod:`workbench.catalog.repositories`).
 """
 
 from __future__ import annotations
@@ -22,20 +23,21 @@ from workbench.studies.declaration import InJson, StudyColumn
 from workbench.studies.outcome import StudyOutcome
 
 FAMILIES = {"repoagent": "RepoAgent", "osa": "OSA", "original": "default"}
-"""What the paper calls doc systems of ours."""
+"""The paper's names for the Workbench's doc systems."""
 FEWEST_ROWS = 4
-"""Quartiles of fewer rows say nothing."""
+"""Minimum number of rows for quartiles to be meaningful."""
 Setting = tuple[str, int]
-"""An evaluator and a k."""
+"""An evaluator and k."""
 Values = dict[str, dict[str, list[float]]]
-"""By row and family."""
+"""Values by row and family."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Doc systems under one evaluator and k, published or this study's ``own``, ``over`` so many repositories.
+    """Doc systems under one evaluator and k, either published or from this study (``own``).
 
-    ``means`` are unweighted over these, ``differences`` the second family less the first, ``quartiles`` how far these are apart.
+    ``over`` is the number of repositories and ``means`` are unweighted over them. ``differences`` are the second family
+    minus the first, ``quartiles`` the distances between their quartiles.
     """
 
     evaluator: str
@@ -71,7 +73,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class PublishedComparison(InJson):
-    """Published figures over all 28 repositories, and over those that are ``shared`` alone; and one's own over all rows."""
+    """Published figures over all 28 repositories and over the ``shared`` ones, and the study's own over its rows."""
 
     JSON = "families shared published published_here:published_on_shared own"
 
@@ -83,7 +85,7 @@ class PublishedComparison(InJson):
 
 
 def published_comparison(outcome: StudyOutcome) -> PublishedComparison | None:
-    """Return both; None where fewer than two families of the paper have a result in a study."""
+    """Return the comparison, or None if the study has results for fewer than two families of the paper."""
     columns = {column.name: name for column in outcome.columns if (name := family_of(column))}
     families = tuple(one for one in FAMILIES.values() if one in columns.values())
     own = tuple(_own(outcome, columns))
@@ -102,7 +104,7 @@ def published_comparison(outcome: StudyOutcome) -> PublishedComparison | None:
 
 def family_of(column: StudyColumn) -> str:
     kind = column.system.partition(":")[0]
-    # An ordered program's name contains its version.
+    # The name of an external doc system contains the version of its program.
     return FAMILIES.get(kind.partition("-")[0], "")
 
 
@@ -111,7 +113,7 @@ def _own(outcome: StudyOutcome, columns: Mapping[str, str]) -> Iterable[Series]:
         mine = {system_name(column): columns[column.name] for column in one.columns if column.name in columns}
         if one.apart or len(set(mine.values())) < 2:
             continue
-        # Compared means use the same tasks.
+        # Only tasks that all families have are averaged.
         measured = common_items(outcome, [column for column in one.columns if column.name in columns], f"pass@{k}")
         table: Values = {}
         for row, tasks in by_repository_of(measured).items():
@@ -136,7 +138,7 @@ def _published(repositories: Iterable[str], families: Sequence[str], ks: set[int
 
 def _series(evaluator: str, k: int, every: Values, families: Sequence[str], *, own: bool) -> Series:
     table = {row: {name: statistics.fmean(values) for name, values in mine.items()} for row, mine in every.items()}
-    # The weaker one in the paper's order comes first, so that the paper's findings are positive differences.
+    # The system that is weaker in the paper comes first, so that the paper's findings are positive differences.
     pairs = [(later, earlier) for earlier, later in itertools.combinations(families, 2)]
     return Series(
         evaluator,

@@ -1,6 +1,7 @@
-"""Permutation tests of a study's differences, adjusted by Holm, and resampled rankings.
+"""Permutation tests of a study's differences with Holm's adjustment, and resampled rankings.
 
-Imports numpy: engine, report and command processes call it, the app asks for it in a process (:func:`workbench.studies.comparing.resampled_in_process`).
+Imports numpy, so only engine, report and command processes call it; the app uses a subprocess
+(:func:`workbench.studies.comparing.resampled_in_process`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from workbench.studies.outcome import StudyOutcome
 
 @dataclass(frozen=True, slots=True)
 class AdjustedComparison:
-    """A comparison with its test; ``adjusted`` is its p-value among all that were made with it (Holm), None without one."""
+    """A comparison with its test.
+
+    ``adjusted`` is the p-value with Holm's adjustment for all tests made together, or None without a test.
+    """
 
     comparison: ColumnComparison
     test: PermutationTest
@@ -43,7 +47,7 @@ def adjusted_comparisons(
     *,
     resamples: int = RESAMPLES,
 ) -> tuple[AdjustedComparison, ...]:
-    """Compare pairs of columns by one measure and test each difference; several are adjusted for their number."""
+    """Compare pairs of columns by one measure and test each difference, adjusting for the number of tests."""
     compared = [compare(outcome, left, right, measure) for left, right in pairs]
     tests = []
     for one in compared:
@@ -59,16 +63,17 @@ def adjusted_comparisons(
 
 
 def all_pairs(outcome: StudyOutcome) -> list[tuple[StudyColumn, StudyColumn]]:
-    """Return the pairs that a report compares: each two comparable columns of one model, the first one left."""
+    """Return the pairs that a report compares: all pairs of comparable columns of one model, in column order."""
     return [pair for one in ranked_columns(outcome) for pair in itertools.combinations(one.columns, 2)]
 
 
 def resampled_orders(
     outcome: StudyOutcome, *, resamples: int = RESAMPLES
 ) -> dict[tuple[str, str], tuple[PairOrder, ...]]:
-    """Return for each model and measure how often pairs keep their order, by row and in resamples of rows.
+    """Return how often pairs keep their order for each model and measure, by row and in resamples of rows.
 
-    The only row is resampled by its files; where that is one, too, every resample is the same, and none is drawn.
+    A single row is resampled by its files. If that row has only one file, nothing is drawn, because all resamples would
+    be the same.
     """
     found: dict[tuple[str, str], tuple[PairOrder, ...]] = {}
     for one in ranked_columns(outcome):

@@ -1,4 +1,7 @@
-"""Studies as files: a ``study.toml`` read key by key, with one sentence for every mistake, and written; those that are packaged."""
+"""Read and write studies as ``study.toml`` files, and find the packaged ones.
+
+Files are read key by key, and every mistake is reported in one sentence.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def packaged_studies() -> tuple[str, ...]:
 
 
 def study_named(text: str) -> Study:
-    """Return the study of a name, or the one in a file; BadStudy where there is neither."""
+    """Return the study with a name, or the one in a file. Raises BadStudy if neither exists."""
     if text in packaged_studies():
         return read_study_file(_FOLDER / f"{text}.toml")
     path = expanded(text)
@@ -51,11 +54,11 @@ def study_named(text: str) -> Study:
     return read_study_file(path)
 
 
-# -- read
+# -- reading
 
 
 def read_study_file(file: Path) -> Study:
-    """Read a ``study.toml``; BadStudy for what is misspelt, missing, of the wrong type, or impossible."""
+    """Read a ``study.toml``. Raises BadStudy if a key is misspelt, missing, of the wrong type, or impossible."""
     try:
         values = load_toml(file)
     except BadCase as problem:
@@ -64,7 +67,10 @@ def read_study_file(file: Path) -> Study:
 
 
 def parse_study(values: Mapping[str, object], file: Path) -> Study:
-    """Return the study that a TOML table declares (BadStudy); names are not looked up, ``file`` is named in messages."""
+    """Return the study that a TOML table declares, without looking up any names; messages mention ``file``.
+
+    Raises BadStudy.
+    """
     try:
         return _parsed(values, file)
     except BadCase as problem:
@@ -132,7 +138,7 @@ def _columns(table: TomlTable, kind: str, file: Path) -> tuple[StudyColumn, ...]
 
 
 def _product(kind: str, systems: Iterable[str], models: Sequence[str]) -> tuple[StudyColumn, ...]:
-    # Whom an agent that is reached over A2A asks is its own affair: it is one column, whatever models the others have.
+    # An agent reached over A2A chooses its own model, so it is one column, whatever models the other agents use.
     models_by_system = {one: ("",) if kind == AGENTS and is_remote(one) else models or ("",) for one in systems}
     return tuple(StudyColumn(system, model) for system, several in models_by_system.items() for model in several)
 
@@ -228,11 +234,14 @@ def _settings(table: TomlTable, kind: str, file: Path) -> StudySettings:
     return StudySettings(**found)
 
 
-# -- written
+# -- writing
 
 
 def declared_of(study: Study) -> dict[str, Any]:
-    """Return what a ``study.toml`` has of a study, without defaults; BadStudy where columns are not each system with each model."""
+    """Return the contents of a study's ``study.toml``, without defaults.
+
+    Raises BadStudy if the columns do not combine each system with each model.
+    """
     kind, plain = study.kind, Study("", "")
     keys = ("name", "kind", "title", "rows", "results", *_NUMBERS[kind], "seed", "spend_limit")
     always = ("name", "kind", *_NUMBERS[kind], *(() if kind == PAPER else ("rows",)))
@@ -256,7 +265,7 @@ def _listed(value: Any) -> Any:
 
 
 def study_toml(study: Study) -> str:
-    """Return the text of a ``study.toml``; BadStudy as in :func:`declared_of`."""
+    """Return a study as the text of a ``study.toml``. Raises BadStudy like :func:`declared_of`."""
     lines = []
     for key, value in declared_of(study).items():
         inside = [f"{name} = {_toml(one)}" for name, one in value.items()] if isinstance(value, dict) else []
@@ -265,5 +274,5 @@ def study_toml(study: Study) -> str:
 
 
 def _toml(value: object) -> str:
-    # JSON's values and escapes are TOML's, but for DEL, which TOML forbids and JSON leaves as it is.
+    # JSON values and escapes are valid TOML, except for DEL, which TOML forbids and JSON does not escape.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""Read a study, once or again and again while it is executed: of what did not change nothing is read or computed anew."""
+"""Read a study, once or repeatedly while it runs; unchanged parts are neither read nor computed again."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from workbench.studies.outcome import StudyOutcome
 
 
 def read_study(reader: SessionReader, name: str) -> StudyOutcome:
-    """Read a study (BadStudy) and compute its figures; see :class:`StudyReader` for one that is watched."""
+    """Read a study and compute its figures; to follow a running one, see :class:`StudyReader`. Raises BadStudy."""
     return StudyReader(reader, name).look()
 
 
 class StudyReader:
-    """Reads a study again and again while it is executed; BadStudy as of :func:`declared`."""
+    """Reads a study repeatedly while it runs. Raises BadStudy like :func:`declared`."""
 
     def __init__(self, reader: SessionReader, name: str) -> None:
         self._reader = reader
@@ -42,7 +42,7 @@ class StudyReader:
         declared(reader, name)
 
     def look(self) -> StudyOutcome:
-        """Return the study as it is now; the same object where nothing changed."""
+        """Return the current state of the study; the same object if nothing has changed."""
         newest = self._reader.last_change()
         changed = self._changed_runs(newest)
         if changed is not None:
@@ -54,7 +54,7 @@ class StudyReader:
         return self._outcome
 
     def _left_runs(self) -> set[str]:
-        """Return the runs whose state is another one now although nothing was written: their engine is gone, or has come."""
+        """Return the runs with a new state although nothing was written: an engine started or died."""
         known: dict[str, str] = {}
         for cell in (self._cells or {}).values():
             if cell.run and not cell.session and cell.run_state in ("running", "queued", "interrupted"):
@@ -63,7 +63,7 @@ class StudyReader:
         return {row.id for row in rows if state_of(self._reader, row) != known[row.id]}
 
     def _changed_runs(self, newest: int) -> set[str] | None:
-        """Return the runs that changed since the last read, None for all."""
+        """Return the runs that changed since the last read, or None for all."""
         if self._cells is None:
             return None
         found: set[str] = set()
@@ -124,7 +124,7 @@ class StudyReader:
 
 
 def declared(reader: SessionReader, name: str) -> Study:
-    """Return the declaration of a study; BadStudy where the session has none of that name, or it is damaged."""
+    """Return the declaration of a study. Raises BadStudy if it is damaged or the session has no such study."""
     row = reader.study(name)
     if row is None:
         known = ", ".join(one.name for one in reader.studies())

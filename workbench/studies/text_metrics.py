@@ -1,6 +1,6 @@
-"""Metrics of the texts of a study of docs, by column and over the doc systems of an evaluator, and how they go with pass@k.
+"""Text metrics for a study of docs, by column and by evaluator, and their correlation with pass@k.
 
-Imports numpy and scipy, and what the metrics need: report and command processes call it.
+Imports numpy, scipy and the packages of the metrics, so only report and command processes call it.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from workbench.studies.declaration import InJson, StudyColumn
 from workbench.studies.outcome import FunctionFacts, StudyOutcome, runs_by_session, session_of
 
 MOST_TASKS = 2_000
-"""Of more tasks than these, all doc systems together, only so many are looked at, the same functions under every system."""
+"""Maximum number of tasks to examine over all doc systems; beyond it, all systems use the same subset of functions."""
 LEXICAL = ("bleu", "rouge-1", "rouge-lsum")
-"""Metrics of the words of two texts."""
+"""Metrics that compare the words of two texts."""
 _KEPT_SCORES = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class MetricsOf:
-    """Metrics of a column, or of all columns of an evaluator together (``column`` is None then)."""
+    """Metrics of a column, or of all columns of an evaluator together (``column`` is None)."""
 
     model: str
     column: StudyColumn | None
@@ -58,7 +58,7 @@ class MetricsOf:
 
 @dataclass(frozen=True, slots=True)
 class TextMetrics(InJson):
-    """The metrics of ``tasks`` of so many, by column and for those of an evaluator ``together``; ``notes`` say what is left out."""
+    """Metrics of ``tasks`` out of ``of`` tasks, by column and ``together`` by evaluator; ``notes`` list omissions."""
 
     together: tuple[MetricsOf, ...]
     by_column: tuple[MetricsOf, ...]
@@ -75,9 +75,10 @@ def text_metrics(
     *,
     model: Path | None = None,
 ) -> TextMetrics:
-    """Compute metrics of a study's docs and bodies as in :func:`workbench.studies.analysis.analyse`; UsageError for an unknown one.
+    """Compute metrics of a study's docs and bodies as in :func:`workbench.studies.analysis.analyse`.
 
-    Without any named, helpfulness is among them as far as a judge was asked (``workbench metrics --helpfulness``).
+    If no metrics are requested, helpfulness is included wherever a judge has rated it (``workbench metrics
+    --helpfulness``). Raises UsageError for an unknown metric.
     """
     notes: dict[str, None] = {}
     scores = _scores(metrics, model, notes)
@@ -93,7 +94,7 @@ def text_metrics(
                 cells = [one for one in outcome.cells.values() if (one.work.session, one.run) == (session, run)]
                 rows = {task.id: task for task in place.tasks(run) if task.id in chosen}
                 texts, remarks = texts_of(place, rows, names, originals)
-                # What has no text to compare with is seen in the table; where names were looked for is not.
+                # Missing texts are visible in the table, but where names were looked up is not.
                 notes |= dict.fromkeys(one for one in remarks if not one.startswith("no doc-doc"))
                 judged = {} if metrics else _judgements(place, texts, rows)
                 for cell in cells:
@@ -124,7 +125,10 @@ def text_metrics(
 def furthest(
     found: MetricsOf, metrics: Sequence[str] = (), *, pair: str = ""
 ) -> tuple[MetricColumn, int, Correlation] | None:
-    """Return of some metrics ("" and () for all) the one whose Pearson's correlation with a pass@k is furthest from 0, and which k."""
+    """Return the metric with the Pearson correlation with pass@k that is furthest from 0, and its k.
+
+    ``""`` and ``()`` select all metrics.
+    """
     every = [
         (one, k, kinds[0])
         for one in found.metrics
@@ -148,7 +152,7 @@ def _scores(metrics: Sequence[str], model: Path | None, notes: dict[str, None]) 
         if name not in TEXT_METRICS:
             continue
         try:
-            # Docs and bodies come again under every evaluator, and samples are often the same.
+            # The same docs and bodies recur under every evaluator, and samples are often identical.
             found[name] = functools.lru_cache(_KEPT_SCORES)(text_metric(name, model))
         except MetricUnavailable as error:
             if metrics:
@@ -167,7 +171,7 @@ def _measured(
     ks: Sequence[int],
     judged: Mapping[str, Mapping[str, float]],
 ) -> Iterator[tuple[tuple[str, str], list[Measurement]]]:
-    """Yield the values of the tasks of a cell by metric and pair."""
+    """Yield the values of a cell's tasks by metric and pair."""
     tasks = {one.task: one for one in cell.work.tasks if one.task in rows}
     passed = {key: {k: pass_of(one, k) for k in ks} for key, one in tasks.items()}
     of_pairs = ((metric, values_of(metric, tasks, rows, texts, bodies, scores)) for metric in metrics)

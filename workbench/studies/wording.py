@@ -1,4 +1,4 @@
-"""Figures of a study in words: one way of writing a mean with its interval, a difference, a share, a p-value."""
+"""The figures of a study as text: the one format for a mean with its interval, a difference, a share and a p-value."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from workbench.studies.outcome import ColumnSummary, StudyOutcome
 
 
 def figure(value: float | None, by: str | int) -> str:
-    """Return a number with so many decimals, or with those of a measure: points of 100 have one, shares two."""
+    """Format a number with ``by`` decimals, or with those of the measure ``by``: one for points, two for shares."""
     digits = by if isinstance(by, int) else 1 if in_points(by) else 2
     return fixed(value, digits)
 
 
 def signed(value: float | None, by: str | int) -> str:
-    """Return a difference with its sign, of shares with a decimal more than they have."""
+    """Format a difference with its sign; shares get an extra decimal."""
     return signed_number(value, by if isinstance(by, int) else 1 if in_points(by) else 3)
 
 
 def bounds(low: float | None, high: float | None, by: str, write: Callable[[float | None, str], str] = figure) -> str:
-    """Return `` [0.41, 0.73]``, "" where there are none."""
+    """Return `` [0.41, 0.73]``, or "" without bounds."""
     return "" if low is None or high is None else f" [{write(low, by)}, {write(high, by)}]"
 
 
 def mean_words(mean: Mean, measure: str) -> str:
-    """Return ``0.58 [0.41, 0.73]``, without bounds where there are none."""
+    """Return ``0.58 [0.41, 0.73]``, or only the mean if it has no bounds."""
     if mean.value is None:
         return NOTHING
     return figure(mean.value, measure) + bounds(mean.interval.low, mean.interval.high, measure)
 
 
 def cell_words(cell: StudyCell, measure: str) -> str:
-    """Return a cell's mean with its n, what is missing and, unless it is done, its state."""
+    """Return a cell's mean with its n, its missing items and, unless it is done, its state."""
     mean = cell.means[measure]
     if cell.work.trials:
         return trial_mean_words(mean, measure) + (doubt_words(cell.doubts) if measure == "score" else "")
@@ -50,7 +50,7 @@ def cell_words(cell: StudyCell, measure: str) -> str:
 
 
 def trial_mean_words(mean: Mean, measure: str) -> str:
-    """Return a mean of trials with what it is of: ``50.0 of 1 scored trial, 1 unscored``, ``100.0 (1 of 1 block, 40 not run)``."""
+    """Return a mean of trials with its basis: ``50.0 of 1 scored trial, 1 unscored``, ``100.0 (1 of 1 block)``."""
     text = mean_words(mean, measure)
     if mean.own is not None:
         text = f"{mean.own[0]:.1f} of {mean.own[1]:.1f} own points; in all {text}"
@@ -65,7 +65,7 @@ def trial_mean_words(mean: Mean, measure: str) -> str:
 
 
 def column_words(outcome: StudyOutcome, column: ColumnSummary, measure: str) -> str:
-    """Return the mean of a column, with the number of cases, trials or tasks if it lacks some."""
+    """Return the mean of a column, with the number of its cases, trials or tasks if some are missing."""
     mean, common = column.means[measure], outcome.common.get(measure)
     apart = "; not comparable" if column.apart else ""
     if in_points(measure):
@@ -79,12 +79,12 @@ def column_words(outcome: StudyOutcome, column: ColumnSummary, measure: str) -> 
 
 
 def part_words(mean: Mean, measure: str, of: int) -> str:
-    """Return the mean of a part of the functions with how many it is of, where that is not all of the part."""
+    """Return the mean over a part of the functions, with the number of functions if some of the part are missing."""
     return mean_words(mean, measure) + (f" of {mean.items:,}" if 0 < mean.items < of else "")
 
 
 def doubt_words(doubts: Mapping[str, int]) -> str:
-    """Return ``; 24 doubtful, 24 repaired, 3 cut``, "" for none."""
+    """Return ``; 24 doubtful, 24 repaired, 3 cut``, or "" without doubts."""
     return "; " + ", ".join(f"{count:,} {kind}" for kind, count in doubts.items()) if doubts else ""
 
 
@@ -94,14 +94,17 @@ def difference_words(value: float | None, low: float | None, high: float | None,
 
 
 def judge_words(line: LeaderLine, judge: str, common: bool) -> str:
-    """Return the mean that a judge gave an agent and of how many trials: those it scored, or those that all judges did."""
+    """Return a judge's mean for an agent with the number of trials: all it scored, or those that every judge scored."""
     found = line.by_judge.get(judge)
     mean = None if found is None else found.common if common else found.mean
     return f"{figure(mean.value, 1)} of {mean.items:,}" if mean is not None and mean.items else NOTHING
 
 
 def left_out_words(found: ColumnComparison, left: str, right: str, row: str) -> str:
-    """Return what is in no figure of a comparison of two columns that are called so, "" for nothing."""
+    """Describe the items that a comparison of two columns excludes, or return "" if there are none.
+
+    ``left`` and ``right`` are the titles of the columns.
+    """
     parts = [f"{found.undefined:,} without a value on one side"] if found.undefined else []
     parts += [f"{n:,} only under {side}" for n, side in ((found.only_left, left), (found.only_right, right)) if n]
     if found.apart:
@@ -110,10 +113,10 @@ def left_out_words(found: ColumnComparison, left: str, right: str, row: str) -> 
 
 
 def chance_words(p: float | None) -> str:
-    """Return a p-value with four decimals; one below them is not 0."""
+    """Format a p-value with four decimals; a smaller one is not shown as 0."""
     return NOTHING if p is None else f"{p:.4f}" if p >= 0.00005 else "< 0.0001"
 
 
 def dollars(value: float | None) -> str:
-    """Return a price in US dollars, without a sign that Markdown takes for mathematics; requests cost fractions of a cent."""
+    """Format a price in US dollars, without a sign that Markdown reads as maths; requests cost fractions of a cent."""
     return NOTHING if value is None else f"{value:,.4f} USD" if value else "0 USD"

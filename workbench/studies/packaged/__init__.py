@@ -1,1 +1,1 @@
-"""The studies that come with the program, one TOML file each."""
+"""The bundled studies, one TOML file each."""
