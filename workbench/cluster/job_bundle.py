@@ -194,7 +194,7 @@ class WorkerSandboxes:
     _background: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate. Raises WorkbenchError if this worker cannot provide repository, environment or sandbox."""
+        """Test one candidate. Raises WorkbenchError if this worker lacks the repository, environment or sandbox."""
         if self._closing is not None:
             self._closing.cancel()
             self._closing = None

@@ -17,7 +17,7 @@ from workbench.cluster import ClusterError, dask_address, job_bundle
 from workbench.cluster.job_bundle import JobBundle, pack
 from workbench.sandbox import Job, Limits, Reason, Report, Verdict
 
-#: The distribution's name, which ``importlib.metadata`` needs on the workers.
+#: This distribution's name, for ``importlib.metadata`` on the workers.
 DISTRIBUTION = "docs-workbench"
 
 #: Packages that may differ in version; Dask itself only warns about them.
@@ -25,7 +25,10 @@ _MAY_DIFFER = ("dask", "distributed")
 
 
 def problem(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
-    """Return why a worker is unusable, or "" if it is usable, given two ``distributed.versions.get_versions`` results."""
+    """Return why a worker is unusable, or "" if it is usable.
+
+    Both arguments are results of ``distributed.versions.get_versions``.
+    """
     remote, local = theirs["packages"], ours["packages"]
     if _minor(remote["python"]) != _minor(local["python"]):
         return f"it has Python {_minor(remote['python'])}, but Python {_minor(local['python'])} is required, as here"
@@ -38,7 +41,7 @@ def problem(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
 
 
 def differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
-    """Describe differences in Dask's versions ("distributed 2025.1.0, here 2026.8.0"), or return "" if there are none."""
+    """Describe differences in Dask's versions ("distributed 2025.1.0, here 2026.8.0"); return "" if none."""
     remote, local = theirs["packages"], ours["packages"]
     return "; ".join(
         f"{name} {remote.get(name)}, here {local.get(name)}"

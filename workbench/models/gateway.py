@@ -374,7 +374,7 @@ class Gateway:
         return None
 
     def _remember_refusal(self, model: str, setting: str) -> bool:
-        """Remember that ``model`` rejects ``setting``; return whether this was known, so that omitting it did not help."""
+        """Remember that ``model`` rejects ``setting``; return True if this was known, so omitting it did not help."""
         known = self._refused_settings.setdefault(model, set())
         if setting in known:
             return True

@@ -1,4 +1,7 @@
-"""An A2A server on loopback, or anywhere with a token: one port for all bindings and versions, with graceful shutdown."""
+"""An A2A server on loopback, or anywhere with a token, on one port for all bindings and versions.
+
+The server shuts down gracefully.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,7 @@ class ListenAddress:
         return f"http://{host}:{self.port}"
 
     def bound(self) -> tuple[ListenAddress, socket.socket]:
-        """Bind a listening socket; return the address with its actual port, and the socket. Raises UsageError on failure."""
+        """Bind a socket; return the address with its actual port, and the socket. Raises UsageError on failure."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         # asyncio sets TCP_NODELAY only on sockets with the protocol TCP; without it, each small answer takes 40 ms.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

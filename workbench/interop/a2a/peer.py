@@ -92,7 +92,10 @@ class Peer:
         return self._card
 
     async def ask(self, text: str) -> Reply:
-        """Return the answer to a message. Exceeded limits and protocol violations raise ModelError and end the conversation."""
+        """Return the answer to a message. Raises ModelError, after which the conversation is over.
+
+        Exceeded limits and protocol violations are errors of this kind.
+        """
         card = await self.connect()
         self._limit.renew()
         collected = ReplyCollector(self.label, self._artifacts, self._task)

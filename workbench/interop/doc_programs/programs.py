@@ -62,7 +62,7 @@ _CONCURRENCY = 4  # RepoAgent's own default
 _TEMPERATURE = 0.2  # RepoAgent's own default
 _SETTINGS = Path("osa_tool", "config", "settings", "config.toml")
 _OUTPUT = "output"
-_OSA_TEMPERATURE = 0.05  # RepoAgent's own default
+_OSA_TEMPERATURE = 0.05  # OSA's own default
 
 
 class RepoAgent(_InstalledAdapter):

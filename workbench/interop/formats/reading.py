@@ -48,7 +48,7 @@ class Read:
 
 
 class Format:
-    """A format of JSON values (a document, lines or Parquet rows); ``magic`` marks files that the format opens itself."""
+    """A format of JSON values (a document, lines or Parquet rows); ``magic`` marks files that it opens itself."""
 
     name = ""
     endings = ENDINGS

@@ -74,7 +74,7 @@ class Session:
             raise
 
     def text(self, digest: str | None) -> str | None:
-        """Return the text of a ``…_blob`` value, or None for None. Raises SessionError if it is missing or unreadable."""
+        """Return the text of a ``…_blob`` value, or None for None. Raises SessionError if it cannot be read."""
         return None if digest is None else self._reader.data(digest).decode("utf-8", "replace")
 
 
