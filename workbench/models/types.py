@@ -77,7 +77,7 @@ class Usage:
 class Answer:
     """A model's answer."""
 
-    text: str  # never empty
+    text: str  # never an empty string
     model: str  # the provider's name for the model
     usage: Usage  # counts reported by the provider
     cost_usd: float | None  # 0.0 for the embedded model; None if unknown
@@ -93,8 +93,8 @@ class Answer:
 class ModelError(WorkbenchError):
     """A model call failed; ``kind`` is a stable name stored in the session.
 
-    If ``permanent``, every request fails until the user fixes the cause (a wrong name, key or address). ``usage`` and
-    ``cost_usd`` are those of an unusable response that was billed.
+    If ``permanent`` is True, every request fails until the user fixes the cause (a wrong name, key or address).
+    ``usage`` and ``cost_usd`` belong to an unusable response that was billed.
     """
 
     kind = "model"

@@ -324,10 +324,10 @@ class FunctionTrace:
 
     tests: tuple[str, ...]  # T_i: stable tests that execute at least one line of the body
     unstable: tuple[str, ...]  # quarantined tests that execute the function
-    statements: int  # executable lines of the body, including nested functions
-    covered: int  # statements that T_i executes
+    statements: int  # number of executable statements in the body, including nested functions
+    covered: int  # number of statements that T_i executes
     branches: int
-    branches_covered: int  # branches that T_i takes
+    branches_covered: int  # number of branches that T_i takes
     import_time: bool  # whether the body also runs while modules are imported or tests are collected
 
     @property

@@ -115,7 +115,7 @@ class Origin:
     source: str  # the source that was fetched
     revision: str  # git commit; for other sources, another digest or ""
     snapshot: str  # digest of the snapshot's content
-    root: Path  # of the pristine tree
+    root: Path  # root folder of the pristine tree
     environment: Environment
 
 

@@ -33,7 +33,7 @@ class TaskResult:
     task: str
     repository: str
     file: str
-    leaking: bool  # the docstring repeats the code
+    leaking: bool  # whether the docstring repeats the code
     counted: int  # samples that count toward pass@k
     passed: int
     doubtful: int = 0  # number of counted samples that passed
@@ -58,17 +58,17 @@ class PassFigures:
 
     pass_at: tuple[PassEstimate, ...]  # one value for each requested k, in that order
     tasks: int  # tasks with at least one sample
-    decided: int  # tasks whose samples all have a verdict
+    decided: int  # number of tasks in which every sample has a verdict
     samples_per_task: tuple[int, int]  # minimum and maximum number of counted samples per task
-    leaking: int  # tasks whose docstring repeats the code
+    leaking: int  # number of tasks with a docstring that repeats the code
     without_leaking: tuple[float | None, ...]
-    doubtful: int  # passed samples
-    without_doubtful: tuple[float | None, ...]  # doubtful passes count as failures
-    repaired: int = 0  # passed samples whose answer needed a repair
-    without_repairs: tuple[float | None, ...] = ()  # repaired passes count as failures
-    documented: int = 0  # tasks whose function has a docstring
+    doubtful: int  # number of passed samples that are doubtful
+    without_doubtful: tuple[float | None, ...]  # pass@k if doubtful passes counted as failures
+    repaired: int = 0  # number of passed samples that required repairing the answer
+    without_repairs: tuple[float | None, ...] = ()  # pass@k if repaired passes counted as failures
+    documented: int = 0  # number of tasks whose function has a docstring
     of_documented: tuple[float | None, ...] = ()
-    cut: int = 0  # counted samples whose answers were truncated at a token limit
+    cut: int = 0  # number of counted samples with an answer truncated at a token limit
 
     @property
     def documented_share(self) -> float | None:
@@ -346,7 +346,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class Unsolved:
-    """A task without a passing sample in any group; ``evaluators`` is the number of groups that tried it."""
+    """A task that no group has solved; ``evaluators`` is the number of groups that tried it."""
 
     task: str
     samples: int

@@ -1,7 +1,7 @@
-"""The evaluation prompt, the same for every doc system: the paper's content in our own words, or a user's own text.
+"""The evaluation prompt, identical for every doc system: the paper's content in our own words, or a user's own text.
 
-A context policy selects the part of the file that the evaluator sees. It never changes once published; a changed policy
-gets a new name. The context always ends exactly where the body begins, so that the answer is a continuation.
+A context policy selects the part of the file that the evaluator sees. A published policy never changes; a revised
+policy gets a new name. The context always ends exactly where the body begins, so that the answer is a continuation.
 
 - ``prefix-1``: the whole file up to the body, as in the paper, including the bodies of earlier functions.
 - ``signatures-1``: the file with the bodies of other functions replaced by ``...``; the part after the target is
@@ -145,7 +145,7 @@ DEFAULT_POLICY = "prefix-1"
 
 PROMPT_VERSION = "paper-content-1"
 SHORT_PROMPT = "short-1"
-DEFAULT_RESERVE = 4096  # tokens reserved for the answer
+DEFAULT_RESERVE = 4096  # number of tokens reserved for the answer
 
 _TASK = """\
 Below is the beginning of the Python file `{path}`. It ends with the {what} of `{name}`, whose body is missing.

@@ -305,7 +305,7 @@ def _with_cause(report: Report, pytest_reason: str) -> str:
 def _why_none_found(report: Report, cause: str, not_collected: Mapping[str, str]) -> str:
     broken = [f"{path}: {why}" for path, why in not_collected.items()] or list(report.notes)
     broken = [plain(line) for line in broken]
-    if broken and broken[0].startswith((".: ", ": ")):  # the repository's own folder
+    if broken and broken[0].startswith((".: ", ": ")):  # the repository's own folder inside the sandbox
         return f"pytest cannot run the repository's tests: {broken[0].partition(': ')[2].rstrip('.')}."
     if broken:
         missing = _MODULE.search(broken[0])

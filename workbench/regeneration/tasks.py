@@ -118,17 +118,17 @@ class Task:
     qualified_name: str
     occurrence: int  # position among the file's definitions with this name, from 1
     kind: str  # ``function``, ``method`` or ``nested``
-    signature: str  # the header as one line
+    signature: str  # the function's header as a single line
     start_line: int  # line number of ``def``, from 1
-    end_line: int  # last line of the body
-    tests: tuple[str, ...]  # T_i, node ids in pytest's order
+    end_line: int  # line number of the last line of the body
+    tests: tuple[str, ...]  # T_i: node ids of the function's tests, in pytest's order
     statements: int  # number of executable lines in the body
     covered: int  # number of statements that T_i executes
     seconds: float  # seconds that T_i takes with the original body, including setup and teardown
     import_time: bool  # whether the body also runs at import, in which case the fast route must not patch it
     body: str  # exactly the text that ``splice`` replaces
     docstring: str | None
-    source_sha256: str  # of the file
+    source_sha256: str  # SHA-256 of the file
     branches: int = 0  # number of branches in the body (an ``if`` has two)
     branches_covered: int = 0  # number of branches that T_i takes
     unstable: tuple[str, ...] = ()  # number of quarantined tests that execute the function
@@ -165,8 +165,8 @@ class BuildProgress:
     done: int  # number of functions decided so far
     total: int  # number of functions to decide; 0 while unknown
     text: str  # a one-line message
-    task: Task | None = None  # the task found in this step
-    dropped: Dropped | None = None  # the function dropped in this step
+    task: Task | None = None  # the task found in this step, if any
+    dropped: Dropped | None = None  # the function dropped in this step, if any
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +181,11 @@ class TaskSet:
     failing: Mapping[str, str]  # tests that never passed, with the reason
     taken_out: Mapping[str, str]  # tests that hang or kill the process, with the reason
     suite_seconds: tuple[float, ...]  # wall-clock seconds of the three runs: original order, random order, traced
-    backend: str  # name of the sandbox
-    environment: str  # digest of the environment
+    backend: str  # name of the sandbox back end
+    environment: str  # digest of the test environment
     stub: str = STUB_VERSION  # version of the stubs
     not_collected: Mapping[str, str] = field(default_factory=dict)  # files that cannot be imported, with the reason
-    test_paths: tuple[str, ...] = ()  # test files whose names pytest does not collect
+    test_paths: tuple[str, ...] = ()  # test files with names that pytest does not collect
 
     @property
     def counts(self) -> dict[str, int]:

@@ -136,7 +136,7 @@ class _Git:
             raise self._error_for(error, _ANSWER_SECONDS) from None
 
     def fetch(self) -> str:
-        """Fetch the revision, alone if the remote supports that, and return its commit."""
+        """Fetch only the revision if the remote supports that, and return its commit."""
         wanted = self.source.revision or "HEAD"
         hexadecimal = _PART_OF_HASH.fullmatch(wanted) or _FULL_HASH.fullmatch(wanted)
         alone = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules")

@@ -72,7 +72,7 @@ class Source:
     kind: Kind
     location: str  # absolute path, git URL, or name of the distribution
     revision: str = ""  # git branch, tag or commit ("" for the default branch), or version
-    sha256: str = ""  # expected checksum of the archive (64 lower-case hex digits) or ""
+    sha256: str = ""  # expected checksum of the archive (64 lower-case hex digits), or ""
 
     def __str__(self) -> str:
         pin = f"#sha256={self.sha256}" if self.sha256 else ""

@@ -115,7 +115,7 @@ class TreeBuilder:
         self._files[path] = (size, "x" if executable else "-", digest.digest())
 
     def copy_file(self, path: str, existing: str, *, executable: bool) -> None:
-        """Write a hard link as a copy of an entry written earlier."""
+        """Write a hard link as a copy of the file written earlier."""
         path, existing = safe_path(path, self.origin), safe_path(existing, self.origin)
         if existing not in self._files or path == existing:
             raise UnsafeArchive(f"{self.origin} was refused: its hard link '{shown(path)}' leads to no file in it.")

@@ -101,7 +101,7 @@ def _compile(pattern: str) -> tuple[re.Pattern[str], bool, bool, bool] | None:
 
 
 DEFAULT_LIMIT = 60_000
-"""Characters of a file that are read by default: about 15,000 tokens."""
+"""Maximum number of characters read from a file by default, about 15,000 tokens."""
 
 LISTING_LIMIT = 500
 """Maximum number of names in a listing; further names are only counted."""
@@ -116,7 +116,7 @@ class OutsideRepository(ViewError):
 
 
 class NotVisible(ViewError):
-    """The path is hidden in this view, whether or not it exists."""
+    """The path is hidden in this view, regardless of whether it exists."""
 
 
 class NoSuchPath(ViewError):
@@ -137,7 +137,7 @@ class NotText(ViewError):
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """The beginning of a file's text."""
+    """The beginning of the text of a file."""
 
     text: str
     size: int  # size of the whole file in bytes

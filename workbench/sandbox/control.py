@@ -80,7 +80,7 @@ class ControlGroup:
 
     def end(self, patience: float = 5.0) -> None:
         with contextlib.suppress(OSError, IndexError):
-            (self.folders[0] / "cgroup.kill").write_text("1")  # version 2
+            (self.folders[0] / "cgroup.kill").write_text("1")  # supported by control groups of version 2
             return
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline:

@@ -90,7 +90,7 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     route: Route = Route.AUTO  # ``AUTO`` unless a verdict is to be re-checked on a slower route
     function: tuple[str, int] | None = None  # the function with the changed body, needed only by the hot route
-    order: str = "given"  # ``given`` or ``random:SEED``
+    order: str = "given"  # ``given`` (unchanged) or ``random:SEED``
     deselect: tuple[str, ...] = ()  # tests that hang or kill the process, used if ``tests`` is empty
     trace: bool = False  # whether to record which tests execute which lines (coverage.py)
     added: tuple[tuple[str, bytes], ...] = ()  # extra files (path, content) for this job only
@@ -116,7 +116,7 @@ class Report:
     doubtful: str = ""  # reasons why a pass is marked: the body is not plain, or it changed or opened something
     running: str = ""  # the test that was running when the process ended early
     notes: tuple[str, ...] = ()  # modules that could not be imported during collection
-    trace: Mapping[str, Any] | None = None  # see ``workbench.regeneration.building``
+    trace: Mapping[str, Any] | None = None  # the recorded trace; see ``workbench.regeneration.building``
     stderr: str = ""  # error output of a run of the whole suite; "" for other jobs
 
     @property

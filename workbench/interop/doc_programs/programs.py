@@ -173,12 +173,12 @@ def _encodings() -> Path:
 
 
 class RepoAgentDocs(DocProgram):
-    """``repoagent:MODEL`` or ``repoagent-VERSION:MODEL``."""
+    """Runs ``repoagent:MODEL`` or ``repoagent-VERSION:MODEL``."""
 
     adapter = RepoAgent
 
 
 class OsaDocs(DocProgram):
-    """``osa:MODEL`` or ``osa-VERSION:MODEL``."""
+    """Runs ``osa:MODEL`` or ``osa-VERSION:MODEL``."""
 
     adapter = Osa

@@ -37,7 +37,7 @@ class Exporter(Protocol):
     """Writes sessions in one format."""
 
     name: str
-    about: str  # a short description
+    about: str  # a short description of the format
 
     def write(self, session: Path, output: Path, items: Sequence[str], accepted: bool) -> Written:
         """Write a session, or some of its trials or runs.

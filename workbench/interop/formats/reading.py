@@ -175,7 +175,7 @@ def parsed(data: bytes) -> Any:
         cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated")
         what = f"is not JSON ({error.msg}, line {error.lineno:,})"
         raise ForeignProblem("is truncated JSON" if cut else what) from None
-    except ValueError as error:  # a number with more digits than Python parses
+    except ValueError as error:  # raised for a number with more digits than Python parses
         raise ForeignProblem(f"is not readable JSON ({str(error).partition(';')[0]})") from None
     return value
 

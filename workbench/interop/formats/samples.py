@@ -40,7 +40,7 @@ class ForeignTask:
     doc: str | None = None
     tests: tuple[str, ...] = ()
     test_count: Count = 0  # number of tests, if the tests themselves are unknown
-    origin: str = ""  # repository or benchmark
+    origin: str = ""  # name of the repository or benchmark
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 

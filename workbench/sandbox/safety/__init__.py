@@ -107,7 +107,7 @@ class _Checking(ast.NodeTransformer):
             return node
         reach = ast.Attribute(ast.Name(self._word, ast.Load()), check, ast.Load())
         if isinstance(node, ast.Name) and check in ("get", "set", "delete", "namespace"):
-            return reach  # the function itself
+            return reach  # the method itself, without a call
         if isinstance(node, ast.Attribute) and check in ("target", "get", "namespace"):
             name = [] if check == "namespace" else [ast.Constant(node.attr)]
             call = ast.Call(reach, [node.value, *name], [])
