@@ -91,7 +91,7 @@ CHOICES = (
 class DocsName:
     """The parsed name of a doc system: its kind, and its model, path, source, command or dotted path ("" if none).
 
-    An order fills in the ``version`` of an installed program, so that it becomes part of every identity.
+    Planning a run fills in the ``version`` of an installed program, so that it becomes part of every identity.
     """
 
     kind: str  # ``original``, ``none``, ``llm``, ``folder``, ``source``, ``extension``, or the name of a program

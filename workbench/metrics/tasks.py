@@ -60,7 +60,7 @@ class MetricColumn:
     values: Mapping[str, float]  # values by task, without tasks for which a text is missing
     mean: float | None  # unweighted mean over repositories
     interval: Interval
-    correlations: Mapping[int, tuple[Correlation, ...]]  # correlations with pass@k, by kind and k
+    correlations: Mapping[int, tuple[Correlation, ...]]  # correlations with pass@k of each kind, by k
 
 
 @dataclass(frozen=True, slots=True)

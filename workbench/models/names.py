@@ -1,8 +1,8 @@
 """Check model names up front without importing LiteLLM: is the provider known, and is its key set?
 
 LiteLLM takes seconds to import and reports such mistakes only on the first request, after the repository was fetched
-and its test suite was run. Therefore its list of providers is read from its source files. Which models exist is known
-only to the provider itself.
+and its test suite was run. Therefore, its list of providers is read from its source files. Only the provider itself
+knows which models exist.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def safe_path(path: str, origin: str) -> str:
 
 @dataclass(slots=True)
 class TreeBuilder:
-    """Writes one tree into an empty folder."""
+    """Writes a single tree into an empty folder."""
 
     root: Path
     origin: str  # the subject of messages, such as a description of the archive

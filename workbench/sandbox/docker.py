@@ -352,7 +352,7 @@ def _remove_abandoned(client: Any) -> None:
 
 
 def is_there() -> bool:
-    """Return whether ``DOCKER_HOST`` or the usual socket points to an engine, without imports or connections."""
+    """Return whether ``DOCKER_HOST`` or the usual socket points to an engine, without importing or contacting it."""
     return bool(os.environ.get("DOCKER_HOST")) or Path(_SOCKET).exists()
 
 

@@ -229,7 +229,7 @@ def by_evaluator(reader: SessionReader, tasks: list[TaskRow]) -> dict[str, list[
 def files_of(
     reader: SessionReader, tasks: list[TaskRow], output: Path, ending: str
 ) -> Iterator[tuple[Path, list[Entry]]]:
-    """Yield a file with the candidates of each evaluator; in EvalPlus, the name of a file is that of its model."""
+    """Yield a file for each evaluator with its candidates; as in EvalPlus, the file is named after the model."""
     groups = by_evaluator(reader, tasks)
     special = output.exists() and not output.is_file() and not output.is_dir()
     one_file = output.suffix in {".json", ".jsonl"}

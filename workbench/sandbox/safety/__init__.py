@@ -135,7 +135,7 @@ class SafetyResult:
     opens: bool = False
 
 
-#: Collecting the names in a megabyte of Python takes about a second, once for each tree, so the size is limited.
+#: Maximum total bytes of Python to collect names from, which takes about a second per megabyte, once for each tree.
 LARGEST = 2_000_000
 _LEFT_OUT = frozenset({"tests", "test", "testing", "docs", "examples", "build", "dist"})
 
@@ -155,7 +155,7 @@ class ProjectNames:
 
 @lru_cache(maxsize=8)
 def project_names(root: Path) -> ProjectNames:
-    """Return the names in a pristine tree's Python files, except tests and files larger than `LARGEST` bytes."""
+    """Return the names in a pristine tree's Python files, excluding tests, from at most `LARGEST` bytes in total."""
     names, gadgets, left = ProjectNames(), set[str](), LARGEST
     for path in _sources(root):
         try:
