@@ -1,7 +1,7 @@
-"""Test candidates on many machines, with the workers of a Dask cluster as sandboxes.
+"""Test candidates on many machines, using the workers of a Dask cluster as sandboxes.
 
-Only tests run on the cluster: the engine still queries models and writes the session. The scheme of the address selects
-the cluster through an entry point; the package ``distributed`` (extra ``cluster``) is imported on first use.
+Only tests run on the cluster; the engine still calls models and writes the session. The scheme of the address selects
+the cluster through an entry point. The package ``distributed`` (extra ``cluster``) is imported on first use.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _ADDRESS = re.compile(r"(dask|dask\+tls)://(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5}
 
 
 class ClusterError(WorkbenchError):
-    """The cluster cannot be used, or the connection was lost; the session has all verdicts so far."""
+    """The cluster is unusable, or the connection was lost; the session contains all verdicts so far."""
 
 
 def dask_address(engine: str) -> str:
-    """Return Dask's address of the scheduler. UsageError: invalid, or ``distributed`` is not installed."""
+    """Return Dask's address of the scheduler. Raises UsageError if it is invalid or ``distributed`` is missing."""
     found = _ADDRESS.fullmatch(engine.strip())
     if not found or not 0 < int(found[3]) < 65536:
         raise UsageError(
@@ -54,8 +54,11 @@ def require_package() -> None:
 async def serve(*, workers: int, threads: int, host: str, port: int, ready: Callable[[str, list[int]], None]) -> None:
     """Run a scheduler and ``workers`` worker processes until interrupted.
 
-    ``port`` 0 picks a free port; ``ready`` is called with the engine's address and the workers' process ids. UsageError:
-    ``distributed`` is not installed; ClusterError: the port is in use or a worker does not start.
+    If ``port`` is 0, a free port is chosen. ``ready`` is called with the engine's address and the workers' process ids.
+
+    Raises:
+        UsageError: ``distributed`` is not installed.
+        ClusterError: The port is in use, or a worker does not start.
     """
     require_package()
     from distributed import LocalCluster
@@ -118,7 +121,7 @@ def check_host(host: str) -> None:
     """Raise UsageError unless ``host`` is an address of this machine."""
     try:
         if not host.strip():
-            raise ValueError  # an empty host would listen on every address
+            raise ValueError  # An empty host would listen on every address.
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         with socket.socket(found[0][0], socket.SOCK_STREAM) as probe:
             probe.bind((found[0][4][0], 0))
@@ -129,7 +132,7 @@ def check_host(host: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether ``host`` can be reached from this machine only."""
+    """Return whether ``host`` is reachable only from this machine."""
     if host == "localhost":
         return True
     with contextlib.suppress(ValueError):

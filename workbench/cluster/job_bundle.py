@@ -1,4 +1,4 @@
-"""The job bundle of a repository, which is sent once to each worker of a cluster, and the functions that run on workers."""
+"""A repository's job bundle, sent once to each worker of a cluster, and the functions that run on workers."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from workbench.repository.store import ResolvedSource, Store
 from workbench.repository.tree import SnapshotLimits
 from workbench.sandbox import Job, Limits, Pool, Report, SandboxUnavailable, Workspace, choose_backend
 
-# The archive's single top-level folder, which unpacking strips again.
+# The archive's only top-level folder, which unpacking strips again.
 _TOP = "tree"
-# A fixed time stamp makes the archive of the same tree reproducible.
+# A fixed time stamp, so that the same tree always yields the same archive.
 _NO_TIME = 0
 
 
@@ -40,20 +40,20 @@ class JobBundle:
     """A repository and a description of its environment, for workers that have neither."""
 
     name: str
-    snapshot: str  # digest of its content
-    archive: bytes  # its files, a gzipped tar
-    environment: str  # digest of its environment on the sending machine
-    install: tuple[str, ...]  # the case's commands, from which that environment was built
-    test: tuple[str, ...]  # the case's commands
-    installed: tuple[str, ...]  # ``name==version`` of everything in that environment
-    workspace: Workspace  # with folders of the sending machine
-    sandbox: str  # preferred back end; without it the strongest isolating one is used
-    limits: Limits  # of one sandbox
-    runner: str  # digest of the program that determines verdicts
+    snapshot: str  # digest of the repository's content
+    archive: bytes  # files of the repository, as a gzipped tar archive
+    environment: str  # digest of the repository's environment on the sending machine
+    install: tuple[str, ...]  # the case's install commands, from which that environment was built
+    test: tuple[str, ...]  # the case's test commands
+    installed: tuple[str, ...]  # every package in that environment, as ``name==version``
+    workspace: Workspace  # workspace with folders of the sending machine
+    sandbox: str  # preferred back end; if empty, the strongest isolating back end is used
+    limits: Limits  # resource limits of one sandbox
+    runner: str  # digest of the code that determines verdicts
 
     @property
     def key(self) -> str:
-        """Identity of the sandboxes made from this bundle (32 hex digits)."""
+        """The identity of the sandboxes created from this bundle (32 hex digits)."""
         parts = (self.snapshot, self.environment, self.installed, self.workspace, self.sandbox, self.limits)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
@@ -104,7 +104,7 @@ def _archive(snapshot: Snapshot) -> bytes:
 
 
 def unpacked(bundle: JobBundle) -> Snapshot:
-    """Return the snapshot on this machine, unpacking it if necessary. ClusterError: its content was changed in transit."""
+    """Return the snapshot, unpacking it if necessary. Raises ClusterError if its content was changed in transit."""
     store = Store(paths.cache_dir().absolute())
     known = ResolvedSource(f"cluster:{bundle.snapshot}", bundle.snapshot, "", "", time.time())
     cached = store.load(known)
@@ -120,7 +120,7 @@ def unpacked(bundle: JobBundle) -> Snapshot:
 
 
 async def workspace_of(bundle: JobBundle) -> Workspace:
-    """Build the workspace with exactly the sender's package versions: others might give different verdicts."""
+    """Build the workspace with exactly the sender's package versions, because others might give different verdicts."""
     if bundle.runner != runner_digest():
         raise ClusterError("its Workbench determines verdicts differently; install the same version on both sides")
     snapshot = await asyncio.to_thread(unpacked, bundle)
@@ -135,7 +135,7 @@ async def workspace_of(bundle: JobBundle) -> Workspace:
 
 @cache
 def runner_digest() -> str:
-    """Return a digest of what determines verdicts: the runner's source and Python's version."""
+    """Return a digest of everything that determines verdicts: the runner's source and Python's version."""
     digest = hashlib.sha256(".".join(map(str, sys.version_info[:2])).encode())
     folder = Path(sandbox.__file__).parent / "workbench_runner"
     for path in sorted(folder.glob("*.py")):
@@ -145,17 +145,17 @@ def runner_digest() -> str:
 
 # -- on a worker: sandboxes of each repository, between candidates
 
-#: Seconds after which unused sandboxes are closed, since the run that opened them may have been killed.
+#: Seconds after which unused sandboxes are closed, because the run that opened them may have been killed.
 IDLE_SECONDS = 300.0
 
 
 def deliver(bundle: JobBundle) -> JobBundle:
-    """Return the bundle as a task's result, which Dask recomputes elsewhere if the worker with it is lost."""
+    """Return the bundle as a task result, which Dask recomputes elsewhere if the worker that stores it is lost."""
     return bundle
 
 
 async def test(bundle: JobBundle, job: Job) -> dict[str, Any]:
-    """Test one candidate on this worker; return the worker's address with ``report``, or ``unfit`` with the reason."""
+    """Test one candidate here; return this worker's address with ``report``, or with ``unfit`` and the reason."""
     from distributed.worker import get_worker
 
     worker = get_worker()
@@ -173,7 +173,7 @@ async def test(bundle: JobBundle, job: Job) -> dict[str, Any]:
 
 
 async def release(key: str) -> None:
-    """Close the sandboxes of a job bundle on this worker, unless they are in use."""
+    """Close the sandboxes of a job bundle on this worker unless they are in use."""
     for all_sandboxes in list(_SANDBOXES.values()):
         worker_sandboxes = all_sandboxes.get(key)
         if worker_sandboxes is not None:
@@ -182,11 +182,11 @@ async def release(key: str) -> None:
 
 @dataclass(slots=True)
 class WorkerSandboxes:
-    """The sandboxes of one repository in this process."""
+    """One repository's sandboxes in this process."""
 
     bundle: JobBundle
     workers: int
-    registry: dict[str, WorkerSandboxes]  # this worker's sandboxes by bundle key; `close` removes this object
+    registry: dict[str, WorkerSandboxes]  # this worker's sandboxes by bundle key; `close` removes this object from it
     _pool: Pool | None = None
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     _users: int = 0
@@ -194,7 +194,7 @@ class WorkerSandboxes:
     _background: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate. WorkbenchError: this worker cannot provide the repository, environment or sandbox."""
+        """Test one candidate. Raises WorkbenchError if this worker lacks the repository, environment or sandbox."""
         if self._closing is not None:
             self._closing.cancel()
             self._closing = None

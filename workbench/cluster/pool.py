@@ -1,4 +1,4 @@
-"""The engine's side of a Dask cluster: connect, submit candidates as tasks, and cope with workers that come and go."""
+"""The engine's side of a Dask cluster: connect, submit candidates as tasks, and handle workers that join and leave."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ from workbench.cluster import ClusterError, dask_address, job_bundle
 from workbench.cluster.job_bundle import JobBundle, pack
 from workbench.sandbox import Job, Limits, Reason, Report, Verdict
 
-#: The distribution's name for ``importlib.metadata`` on the workers.
+#: This distribution's name, for ``importlib.metadata`` on the workers.
 DISTRIBUTION = "docs-workbench"
 
-#: Packages whose versions may differ: Dask itself only warns about them.
+#: Packages that may differ in version; Dask itself only warns about them.
 _MAY_DIFFER = ("dask", "distributed")
 
 
 def problem(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
-    """Return why a worker cannot be used, "" if it can; both arguments are from ``distributed.versions.get_versions``."""
+    """Return why a worker is unusable, or "" if it is usable.
+
+    Both arguments are results of ``distributed.versions.get_versions``.
+    """
     remote, local = theirs["packages"], ours["packages"]
     if _minor(remote["python"]) != _minor(local["python"]):
         return f"it has Python {_minor(remote['python'])}, but Python {_minor(local['python'])} is required, as here"
@@ -38,7 +41,7 @@ def problem(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
 
 
 def differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
-    """Describe differences in Dask's versions ("distributed 2025.1.0, here 2026.8.0"); "" if there are none."""
+    """Describe differences in Dask's versions ("distributed 2025.1.0, here 2026.8.0"); return "" if none."""
     remote, local = theirs["packages"], ours["packages"]
     return "; ".join(
         f"{name} {remote.get(name)}, here {local.get(name)}"
@@ -52,7 +55,7 @@ def _minor(python: str) -> str:
 
 
 class ResizableSemaphore:
-    """A fair semaphore whose size may change: the longest waiter enters first."""
+    """A fair semaphore of variable size: whoever has waited longest enters first."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -72,31 +75,31 @@ class ResizableSemaphore:
             self._changed.notify()
 
     async def resize(self, size: int) -> None:
-        """Set the size; those already inside stay."""
+        """Set the size; holders that have already entered stay."""
         if size != self._size:
             async with self._changed:
                 self._size = size
                 self._changed.notify_all()
 
 
-#: Candidates submitted per thread of the cluster: one is running, one is waiting on the worker, one is in transit.
+#: Candidates submitted per thread of the cluster: one running, one waiting on the worker, and one in transit.
 PER_THREAD = 3
-#: How far the number of testers exceeds the present need, in case workers join; a waiting tester costs nothing.
+#: Testers in excess of the present need, in case workers join; a waiting tester costs nothing.
 _GROWTH, _LEAST_TESTERS = 4, 64
 _REFRESH_SECONDS, _RELEASE_SECONDS = 2.0, 15.0
-#: How long a run waits for the first worker, or for one to come back.
+#: Seconds that a run waits for the first worker, or for a worker to return.
 WORKER_SECONDS = 120.0
-#: Attempts to submit a candidate: the connection may be lost, or a worker turn out to be unusable.
+#: Maximum attempts to submit a candidate: the connection may be lost, or a worker may turn out to be unusable.
 _ATTEMPTS = 6
 
 Notify = Callable[[str], None]
 
 
 class ClusterPool:
-    """Tests candidates on a cluster; used like :class:`workbench.sandbox.Pool`.
+    """Tests candidates on a cluster, with the interface of :class:`workbench.sandbox.Pool`.
 
-    ``len(workers)`` is the maximum number of concurrent candidates, ``threads`` the number of sandboxes on all usable
-    workers.
+    ``len(workers)`` is the maximum number of concurrent candidates, and ``threads`` is the number of sandboxes on all
+    usable workers.
     """
 
     def __init__(self, engine: str, client: Any, bundle: JobBundle, notify: Notify) -> None:
@@ -115,7 +118,7 @@ class ClusterPool:
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Check the workers and send them the repository. ClusterError: none is usable."""
+        """Check the workers and send them the repository. Raises ClusterError if none is usable."""
         deadline = asyncio.get_running_loop().time() + WORKER_SECONDS
         while not await self._refresh_workers():
             if asyncio.get_running_loop().time() > deadline:
@@ -144,7 +147,10 @@ class ClusterPool:
                 )
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate, on another worker if the first one is lost. ClusterError: no worker or scheduler is left."""
+        """Test one candidate, moving to another worker if the first one is lost.
+
+        Raises ClusterError if no worker or scheduler is left.
+        """
         async with self._window:
             for _ in range(_ATTEMPTS):
                 report = await self._try(job)
@@ -174,7 +180,7 @@ class ClusterPool:
         except ClusterError:
             raise
         except FutureCancelledError:
-            # The connection was lost, or all workers allowed to run it have left.
+            # The connection was lost, or all workers permitted to run the task have left.
             if self._client.status != "running":
                 await self._reconnected()
             return None
@@ -205,7 +211,7 @@ class ClusterPool:
             waiting.cancel()
 
     async def _found_unfit(self) -> bool:
-        """Check all workers after a task failed before any of our code ran; return whether one became unusable."""
+        """After a task failed before running our code, check all workers; return whether one became unusable."""
         known = set(self._unfit)
         await self._refresh_workers(again=True)
         if self._bundle_future.status == "error":
@@ -215,9 +221,9 @@ class ClusterPool:
     # -- the connection
 
     def _send_bundle(self) -> None:
-        # A task, not scattered data: Dask recomputes it when every worker that holds it has left.
+        # A task is used instead of scattered data because Dask recomputes it when every worker that stores it has left.
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a large repository is sent once, on purpose
+            warnings.simplefilter("ignore")  # A large repository is sent once, on purpose.
             self._bundle_future = self._client.submit(
                 job_bundle.deliver,
                 self._bundle,
@@ -228,7 +234,7 @@ class ClusterPool:
             )
 
     async def _reconnected(self) -> None:
-        """Wait for the client to reconnect, then send the repository again: the scheduler has dropped it."""
+        """Wait for the client to reconnect, then send the repository again, because the scheduler has dropped it."""
         lost = self._bundle_future
         while self._client.status == "connecting":  # noqa: ASYNC110  Dask has no event for it
             await asyncio.sleep(0.1)
@@ -269,7 +275,7 @@ class ClusterPool:
         )
 
     async def _refresh_workers(self, *, again: bool = False) -> int:
-        """Update the list of workers and check new ones (``again``: all); return the number that respond."""
+        """Update the list of workers and check new ones (or all, if ``again``); return the number that respond."""
         threads: dict[str, int] = dict(await self._client.nthreads())
         new = set(threads) - set(self._known)
         self._unfit = {address: why for address, why in self._unfit.items() if address in threads}
@@ -286,7 +292,7 @@ class ClusterPool:
         from distributed.versions import get_versions
 
         ours = get_versions([DISTRIBUTION])
-        # Client.get_versions asks all workers, and one that has just died would delay the others.
+        # Client.get_versions queries all workers, and one that has just died would delay the others.
         message = {"op": "versions", "packages": [DISTRIBUTION]}
         answers = await self._client.scheduler.broadcast(msg=message, workers=list(addresses), on_error="ignore")
         for address, theirs in answers.items():
@@ -309,7 +315,7 @@ class ClusterPool:
             await asyncio.sleep(_REFRESH_SECONDS)
             before = self.threads
             try:
-                # Not `wait_for`: before Python 3.12 it may swallow the cancellation that ends this task.
+                # `wait_for` is not used: before Python 3.12, it may swallow the cancellation that ends this task.
                 async with asyncio.timeout(30):
                     found = await self._refresh_workers()
                 if found:
@@ -319,7 +325,7 @@ class ClusterPool:
                 self._fail(error)
                 return
             except Exception:
-                # The connection is interrupted; `_try` notices it as well.
+                # The connection is interrupted, which `_try` notices as well.
                 if self._client.status == "closed":
                     self._fail(self._scheduler_lost())
                     return
@@ -343,7 +349,7 @@ def _error(job: Job, sentence: str) -> Report:
 
 # -- the connection
 
-#: Seconds for which Dask tries to connect or reconnect.
+#: Seconds during which Dask tries to connect or reconnect.
 _CONNECT_SECONDS = 10.0
 
 
@@ -356,7 +362,7 @@ class Cluster:
 
     @asynccontextmanager
     async def pool(self, bundle: JobBundle, notify: Notify = lambda sentence: None) -> AsyncIterator[ClusterPool]:
-        """Open a pool for one repository's candidates and close its sandboxes at the end. Raises ClusterError."""
+        """Open a pool for one repository's candidates, closing its sandboxes at the end. Raises ClusterError."""
         opened = ClusterPool(self.engine, self._client, bundle, notify)
         await opened.open()
         try:
@@ -366,7 +372,7 @@ class Cluster:
 
 
 class DaskClusters:
-    """``dask://HOST:PORT`` and ``dask+tls://HOST:PORT``."""
+    """Connects to ``dask://HOST:PORT`` and ``dask+tls://HOST:PORT``."""
 
     name = "dask"
 
@@ -384,21 +390,23 @@ class DaskClusters:
 
 @asynccontextmanager
 async def connected(engine: str) -> AsyncIterator[Cluster]:
-    """Connect to the scheduler at ``engine``; TLS and other settings come from Dask's configuration.
+    """Connect to the scheduler at ``engine``; TLS and other settings are taken from Dask's configuration.
 
-    UsageError: see :func:`dask_address`; ClusterError: there is no Dask scheduler at that address.
+    Raises:
+        UsageError: See :func:`dask_address`.
+        ClusterError: There is no Dask scheduler at that address.
     """
     address = dask_address(engine)
     from distributed import Client
 
     for name in ("distributed", "tornado"):
-        # A lost connection is reported as one sentence by ClusterError.
+        # ClusterError reports a lost connection in one sentence.
         logging.getLogger(name).setLevel(logging.CRITICAL)
     client: Any = None
     try:
         await _check_listening(address)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # version mismatches, which `_inspect` reports
+            warnings.simplefilter("ignore")  # Version mismatches are reported by `_inspect` instead.
             client = Client(
                 address, asynchronous=True, set_as_default=False, timeout=_CONNECT_SECONDS, name="workbench"
             )
@@ -427,7 +435,7 @@ def _unreachable(engine: str, *, listens: bool) -> str:
 
 
 async def _check_listening(address: str) -> None:
-    """Fail at once if nothing listens at the address; Dask would keep trying."""
+    """Fail at once if nothing is listening at the address, because Dask would keep trying."""
     host, _, port = address.split("://")[1].rpartition(":")
     _, writer = await asyncio.wait_for(asyncio.open_connection(host.strip("[]"), int(port)), _CONNECT_SECONDS)
     writer.close()

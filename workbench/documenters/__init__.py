@@ -1,12 +1,12 @@
-"""Doc systems: they write the docstrings that the evaluators then regenerate code from.
+"""Doc systems, which write the docstrings from which evaluators then regenerate the code.
 
-A :class:`DocSystem` documents a repository once (``prepare``) and then gives docstrings by path, qualified name and
-occurrence; one of another package is named by its dotted path (docs/extending/doc-system.md).
+A :class:`DocSystem` documents a repository once (``prepare``) and then returns docstrings by path, qualified name and
+occurrence. A doc system from another package is named by its dotted path (docs/extending/doc-system.md).
 """
 
 import lazy_loader
 
-# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+# Nothing is imported here. A package that imports its own modules can deadlock with a thread importing one of them.
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={

@@ -1,4 +1,4 @@
-"""Make a doc system by its name, and put its docstrings into a file."""
+"""Create a doc system by name, and insert its docstrings into a file."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentedFile:
-    """A file with a doc system's docstrings and no others."""
+    """A file that contains a doc system's docstrings and no others."""
 
     source: bytes
     functions: Mapping[tuple[str, int], Function]
     scope: str = SCOPES[0]
-    failed: Mapping[DefinitionKey, str] = field(default_factory=dict)  # definitions without a docstring → reason
+    failed: Mapping[DefinitionKey, str] = field(default_factory=dict)  # definition without a docstring → reason
 
     def function(self, qualified_name: str, occurrence: int) -> Function:
         why = self.failed.get(DefinitionKey("function", qualified_name, occurrence))
@@ -55,7 +55,7 @@ def as_documented(source: bytes, path: str, scope: str = SCOPES[0]) -> Documente
 
 
 async def docstring_of(system: DocSystem, path: str, key: DefinitionKey) -> Docstring:
-    """Return a system's docstring of a definition; of classes and modules only if it documents these."""
+    """Return a system's docstring of a definition; classes and modules have one only if the system documents them."""
     if key.kind == "function":
         return await system.docstring(path, key.qualified_name, key.occurrence)
     other = getattr(system, "other_docstring", None)
@@ -70,8 +70,10 @@ async def document_file(
 ) -> DocumentedFile:
     """Return a file in which every definition has the system's docstring, or none.
 
-    ModelError: a model gave no answer, so that every prompt of this file would be different (a definition that does not
-    fit the model's window has none). DocumentationFailed: a docstring cannot be written into the file.
+    Raises:
+        ModelError: A model did not answer, so every prompt of this file would be different. A definition that does not
+            fit the model's window gets no docstring instead.
+        DocumentationFailed: A docstring cannot be written into the file.
     """
     failed: dict[DefinitionKey, str] = {}
     if scope == DOCSTRINGS_ONLY:
@@ -93,7 +95,7 @@ async def document_file(
                 return Docstring(None, (str(error),))
 
     keys = [definition.key for definition in find_definitions(source, path)]
-    # Wait for every answer, so that no paid one is lost when another fails.
+    # Wait for all answers, so that no paid answer is lost when another request fails.
     answers = await asyncio.gather(*(one(key) for key in keys), return_exceptions=True)
     for each in answers:
         if isinstance(each, BaseException):
@@ -118,9 +120,9 @@ def make_doc_system(
 ) -> DocSystem:
     """Return the doc system with a name (see :func:`workbench.documenters.types.parse_docs`).
 
-    A dotted path is imported from ``folders`` first. ``sampling`` is for ``llm:``; ``program_seconds`` (0: the default)
-    and ``confined`` are for programs; ``sampled_as`` is the recorded model whose answers are replayed. UsageError:
-    there is none, its folder or class does not exist, or it needs a model and ``asker`` is None.
+    A dotted path is imported from ``folders`` first. ``sampling`` applies to ``llm:``; ``program_seconds`` (0 for the
+    default) and ``confined`` apply to programs; ``sampled_as`` is the recorded model of a replay. Raises UsageError if
+    there is no such doc system, folder or class, or if it needs a model and ``asker`` is None.
     """
     docs = parse_docs(docs) if isinstance(docs, str) else docs
     system: DocSystem
@@ -157,13 +159,13 @@ def program_of(docs: DocsName) -> Any:
 
 
 def docstrings_file(docs: DocsName, snapshot: Snapshot) -> Path:
-    """Return the file for a program's docstrings of a repository, which may not exist yet."""
+    """Return the path of the file with a program's docstrings of a repository, which may not exist yet."""
     adapter = program_of(docs).adapter(docs.rest, docs.version)
     return WorkFolder(snapshot, adapter.name, adapter.basis).folder / DOCSTRINGS_FILE
 
 
 class GuardedDocSystem:
-    """Wraps a plug-in's doc system and turns its exceptions into messages that name it."""
+    """Wraps a plug-in's doc system, and turns its exceptions into messages that name the plug-in."""
 
     def __init__(self, system: DocSystem) -> None:
         self.name = system.name

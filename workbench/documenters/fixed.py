@@ -1,4 +1,4 @@
-"""Doc systems that ask no model: the original docstrings, none at all, and a documented copy of the repository."""
+"""Doc systems that use no model: the original docstrings, no docstrings, and a documented copy of the repository."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.repository.functions import (
 
 
 class RepositorySources:
-    """The functions below a folder by path, qualified name and occurrence; DocumentationFailed if there is none."""
+    """The functions below a folder by path, qualified name and occurrence. Raises DocumentationFailed if not found."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -49,7 +49,7 @@ class RepositorySources:
 
 
 class OriginalDocs:
-    """The docstrings that the repository has."""
+    """The docstrings already in the repository."""
 
     name = "original"
     needs_model = False
@@ -69,7 +69,7 @@ class OriginalDocs:
 
 
 class NoDocs:
-    """No docstrings: the worth of the signature and the context alone."""
+    """No docstrings, to measure what the signature and the context alone are worth."""
 
     name = "none"
     needs_model = False
@@ -84,12 +84,12 @@ class NoDocs:
 
 
 class CopiedDocs:
-    """A copy of the repository that a doc system has documented; each file is compared with the pristine one once."""
+    """A copy of the repository documented by a doc system; each file is compared with the pristine one only once."""
 
     needs_model = False
 
     def __init__(self, name: str, folder: Path | None = None, source: str = "") -> None:
-        """Use the copy in ``folder``, or ``source``, which ``prepare`` fetches."""
+        """Use the copy in ``folder``, or the copy at ``source``, which ``prepare`` fetches."""
         if folder is not None and not folder.is_dir():
             raise UsageError(f"There is no folder {folder} with documented code; give the path of a documented copy.")
         self.name = name
@@ -106,7 +106,7 @@ class CopiedDocs:
             self._folder = (await asyncio.to_thread(fetch, self._source)).root
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the copy's docstring; none, with the reason, if the file was refused or the docstring is missing."""
+        """Return the copy's docstring, or none with the reason if the file was rejected or the docstring is missing."""
         return await self.other_docstring(path, "function", qualified_name, occurrence)
 
     async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:

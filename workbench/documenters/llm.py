@@ -1,4 +1,4 @@
-"""``llm:MODEL``: a model writes the docstring from the code and its file."""
+"""``llm:MODEL``: a model writes the docstring from the code and the rest of its file."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from workbench.repository.lines import decode, dedent, source_encoding
 from workbench.repository.splicing import SpliceError, body_text, replace_docstring
 from workbench.session.identity import task_id
 
-MAX_DOCSTRING = 8000  # characters; longer texts are refused
-DOCSTRING_TOKENS = 4_096  # enough for a docstring of that length after some reasoning
+MAX_DOCSTRING = 8000  # characters; longer texts are rejected
+DOCSTRING_TOKENS = 4_096  # tokens; enough for a docstring of that length after some reasoning
 
 _TASK = """\
 Write the docstring of the Python function `{name}` from the file `{path}`.
@@ -77,7 +77,7 @@ class LlmDocs:
     def __init__(
         self, model: str, asker: ModelClient | None, sampling: Sampling | None = None, *, sampled_as: str = ""
     ) -> None:
-        """By default at temperature 0.3; ``sampled_as`` is the recorded model if ``model`` is a replay."""
+        """Create the doc system (default temperature: 0.3); ``sampled_as`` is the recorded model of a replay."""
         self.model = model
         self.name = f"llm:{model}"
         self._asker = asker
@@ -120,9 +120,9 @@ class LlmDocs:
         return Docstring(*extract_docstring(answer))
 
     async def _answered(self, prompt: tuple[Message, ...], path: str, name: str, occurrence: int) -> str:
-        """Return an answer; of the embedded model only its whole lines or sentences, of others only a complete one."""
+        """Return an answer; if incomplete, only the embedded model's is used, cut to whole lines or sentences."""
         assert self._asker is not None
-        # Recorded answers are found by the scope: the definition and the doc system.
+        # The scope (the definition and the doc system) is the key for finding recorded answers.
         scope = task_id(self._snapshot, path, name, occurrence, f"docs:{self.name}")
         answer = await self._asker.complete(
             Request(model=self.model, messages=prompt, purpose="documenter", sampling=self._sampling, scope=scope)
@@ -153,7 +153,7 @@ def other_prompt(source: bytes, definition: Definition) -> tuple[Message, ...]:
 
 
 def documenter_prompt(source: bytes, function: Function) -> tuple[Message, ...]:
-    """Return the messages: imports and the definitions around, then the function without its old docstring."""
+    """Return the messages: imports and enclosing definitions, then the function without its old docstring."""
     bare = replace_docstring(source, function, None)
     target = functions_by_name(bare, function.path).get((function.qualified_name, function.occurrence))
     context = build_context(bare, target, "function-1").before if target else ""
@@ -169,7 +169,7 @@ def documenter_prompt(source: bytes, function: Function) -> tuple[Message, ...]:
 
 
 def extract_docstring(answer: str, function: Function | None = None) -> tuple[str | None, tuple[str, ...]]:
-    """Return the docstring in an answer (a literal, a function, a block, plain text) or None, and notes."""
+    """Return the docstring in an answer (a literal, a function, a block, plain text) or None, along with notes."""
     notes: tuple[str, ...] = ()
     split = split_reasoning(answer[:MAX_ANSWER].replace("\r\n", "\n").replace("\x00", ""))
     text = split.answer.strip()
@@ -178,7 +178,7 @@ def extract_docstring(answer: str, function: Function | None = None) -> tuple[st
     blocks = [block for block in read_blocks(text) if block.fenced]
     if blocks:
         inside = blocks[0].text.strip()
-        # A fence inside a docstring (an example) is not a wrapper; one that starts the answer or contains the literal is.
+        # A fence inside a docstring is an example; one that starts the answer or contains the literal is a wrapper.
         if inside and (text.startswith(("`", "~")) or _LITERAL.search(inside) or _LEAD_IN.match(text)):
             text = inside
     from_code = _from_function(text, function) if function is not None else None

@@ -1,4 +1,4 @@
-"""The cache of docstrings by external programs, and the copy of a repository that such a program edits."""
+"""The cache of docstrings from external programs, and the copy of a repository that such a program edits."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from workbench.regeneration.grafting import collect_docstrings
 from workbench.repository import Snapshot
 from workbench.repository.functions import DefinitionKey
 
-#: Incremented whenever the same program would give other docstrings.
+#: Incremented whenever the same program would produce different docstrings.
 _FORMAT = 1
-#: Name of the copy in the work area.
+#: Name of the copy in the work folder.
 COPY = "repository"
 DOCSTRINGS_FILE = "docstrings.json"
-"""The file of a work folder with the program's docstrings."""
+"""Name of the file in a work folder that contains the program's docstrings."""
 _BY_DEFINITION = ("texts", "edited")
 _WAIT_SECONDS = 0.5
 _GIT_SECONDS = 120
@@ -41,14 +41,15 @@ Texts = Mapping[tuple[str, DefinitionKey], str]
 
 @dataclass(frozen=True, slots=True)
 class WrittenDocs:
-    """The docstrings by path and definition, including unchanged ones."""
+    """The docstrings by path and definition, including unchanged docstrings."""
 
     texts: Texts
     refused: Mapping[str, str] = field(default_factory=dict)
-    edited: Texts = field(default_factory=dict)  # why a definition is refused although its file is not
+    # reasons for rejecting individual definitions in files that were accepted
+    edited: Texts = field(default_factory=dict)
 
     def docstring(self, path: str, key: DefinitionKey, otherwise: str) -> Docstring:
-        """Return the docstring of a definition, else none with the reason, by default ``otherwise``."""
+        """Return a definition's docstring, or none with the reason; the default reason is ``otherwise``."""
         if path in self.refused:
             return Docstring(None, (f"refused: {self.refused[path]}",))
         if (path, key) in self.edited:
@@ -64,7 +65,7 @@ def read_edited(pristine: Path, copy: Path, paths: Iterable[str]) -> WrittenDocs
 
 @dataclass(frozen=True, slots=True)
 class DocumentedRepository(WrittenDocs):
-    """A documented repository; ``counts`` has requests, tokens, dollars, seconds and how much is documented."""
+    """A documented repository; ``counts`` has requests, tokens, dollars, seconds and the extent of documentation."""
 
     counts: Mapping[str, float] = field(default_factory=dict)
     made_at: float = field(default_factory=time.time)
@@ -91,7 +92,7 @@ def read_documented(folder: Path) -> DocumentedRepository | None:
 
 
 class WorkFolder:
-    """The cache folder of one program and one repository; ``basis`` has all other inputs."""
+    """The cache folder of one program and one repository; ``basis`` contains all other inputs."""
 
     def __init__(self, snapshot: Snapshot, name: str, basis: str) -> None:
         self._snapshot = snapshot
@@ -104,7 +105,7 @@ class WorkFolder:
 
     @asynccontextmanager
     async def alone(self, waiting: Callable[[], None]) -> AsyncIterator[None]:
-        """Lock the folder; ``waiting`` is called while another engine documents the same repository."""
+        """Lock the folder; ``waiting`` is called while another engine is documenting the same repository."""
         await asyncio.to_thread(self.folder.mkdir, parents=True, exist_ok=True)
         lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -130,10 +131,10 @@ class WorkFolder:
         remove_tree(self.area)
 
     def fresh_copy(self) -> Path:
-        """Copy the repository as a git repository with one commit that holds every file; return the folder.
+        """Copy the files into a git repository with one commit that contains every file, and return the folder.
 
-        Always a new copy: a program that restarts from the same files repeats its requests, whose answers are recorded in
-        the session. In a half edited copy it would send, and pay for, other requests.
+        The copy is always new. A program that restarts from the same files repeats its requests, and their answers are
+        recorded in the session. In a half-edited copy it would send, and pay for, different requests.
         """
         remove_tree(self.area)
         for entry in self._snapshot.files:
@@ -180,10 +181,10 @@ def _git(folder: Path, order: Sequence[str]) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder and everything in it, as far as possible."""
+    """Remove a folder and everything in it as far as possible."""
 
     def again(function: Callable[[str], object], path: str, _: object) -> None:
-        # A program may have changed the permissions of a folder.
+        # A program may have changed the folder's permissions.
         with contextlib.suppress(OSError):
             os.chmod(os.path.dirname(path), 0o700)  # noqa: PTH101, PTH120
             os.chmod(path, 0o700)  # noqa: PTH101
@@ -198,7 +199,7 @@ _ID = 8
 
 @dataclass(frozen=True, slots=True)
 class CachedDocs:
-    """A work folder; ``documented`` is None if the program was interrupted, or its output is unreadable."""
+    """A work folder; ``documented`` is None if the program was interrupted or its output is unreadable."""
 
     id: str
     folder: Path
@@ -219,7 +220,10 @@ def cached_docs() -> list[CachedDocs]:
 
 
 def remove_cached(names: Sequence[str]) -> list[CachedDocs]:
-    """Remove work folders by name prefix, or "all", and return them. UsageError: no match, several, or one in use."""
+    """Remove and return work folders by name prefix, or "all".
+
+    Raises UsageError if a prefix matches no folder or several, or if a folder is in use.
+    """
     every = cached_docs()
     chosen: dict[Path, CachedDocs] = {}
     for name in names:
@@ -274,7 +278,7 @@ def summary_of(documented: DocumentedRepository) -> str:
     ]
     parts[-1:] = [f"{parts[-1]} documented"] if parts else []
     if unchanged := sum(counts.get(f"{kind}_unchanged", 0) for kind in KINDS):
-        # The repository's own docstrings, which the program did not change.
+        # The repository's own docstrings that the program left unchanged.
         parts.append(f"{unchanged:,.0f} of these unchanged")
     for what, noun in (("refused", "file"), ("edited", "definition")):
         if count := counts.get(what, 0):

@@ -1,4 +1,4 @@
-"""The interface of doc systems, and their names: the syntax of ``--docs``."""
+"""The interface of doc systems, and the syntax of their names in ``--docs``."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 
 class DocumentationFailed(WorkbenchError):
-    """A doc system gave no docstring; the message says why."""
+    """A doc system did not produce a docstring; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """A docstring, None for none, and what went wrong or was repaired."""
+    """A docstring, or None if there is none, and notes on errors and repairs."""
 
     text: str | None
     notes: tuple[str, ...] = field(default=())
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the text; a part of a candidate's identity."""
+        """The SHA-256 of the text, which is part of a candidate's identity."""
         return hashlib.sha256(b"-" if self.text is None else b"+" + self.text.encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentationProgress:
-    """The progress of documenting a repository; ``total`` 0 means unknown, ``cost_usd`` is in addition to the gateway's."""
+    """Progress of documenting a repository; ``total`` is 0 if unknown, ``cost_usd`` excludes the gateway's costs."""
 
     done: int = 0
     total: int = 0
@@ -45,26 +45,26 @@ class DocumentationProgress:
 class DocSystem(Protocol):
     """Documents a repository.
 
-    One that documents classes and modules as well has a second method, ``async def other_docstring(self, path, kind,
-    qualified_name, occurrence)``, with ``kind`` ``"class"`` or ``"module"`` (whose qualified name is ""). What it gives
-    no docstring has none in any prompt, unless the scope is ``target``.
+    A doc system that also documents classes and modules has a second method, ``async def other_docstring(self, path,
+    kind, qualified_name, occurrence)``, where ``kind`` is ``"class"`` or ``"module"`` (with the qualified name ""). A
+    definition without a docstring from the system has none in any prompt, unless the scope is ``target``.
 
     Attributes:
-        name: Its name on the command line and in identities, see ``parse_docs``.
-        needs_model: Whether docstrings cost requests or money: then only those of the requested tasks are fetched, and
-            a session's are reused.
+        name: The name on the command line and in identities, see ``parse_docs``.
+        needs_model: Whether docstrings cost requests or money. If so, only those of the requested tasks are fetched,
+            and docstrings already in the session are reused.
     """
 
     name: str
     needs_model: bool
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None:
-        """Document a repository, once and first; ``report`` gets progress and cost. Raises WorkbenchError."""
+        """Document the repository before any other call; ``report`` receives progress. Raises WorkbenchError."""
 
     async def docstring(self, path: str, qualified_name: str, occurrence: int) -> Docstring:
-        """Return the docstring of a function by POSIX path, name as Python has it, and occurrence of that name, from 1.
+        """Return the docstring of a function by POSIX path, Python's qualified name, and occurrence of it (from 1).
 
-        ModelError: a model gave no answer; that function's task is left out.
+        Raises ModelError if a model did not answer; the function's task is then left out.
         """
 
 
@@ -76,8 +76,11 @@ _PREFIXES = ("llm", "folder", "source")
 _WITH_VERSION = re.compile(r"(?P<kind>[a-z]+)-(?P<version>\d[\w.]{0,30}):(?P<rest>.+)", re.ASCII | re.DOTALL)
 DOCSTRINGS_ONLY = "docstrings-only"
 SCOPES = ("repository", "target", DOCSTRINGS_ONLY)
-"""Where a doc system's docstrings stand: everywhere in the tree from which prompts are made, or in the one function whose body
-is asked for, between the original docstrings of everything else."""
+"""Where a doc system's docstrings appear in prompts.
+
+They are either everywhere in the tree from which prompts are made, or only in the function to regenerate, among the
+original docstrings of everything else.
+"""
 CHOICES = (
     "original, none, llm:MODEL, repoagent:MODEL, osa:MODEL, folder:PATH, source:SOURCE, command:PROGRAM… or "
     "package.module:Class"
@@ -86,9 +89,9 @@ CHOICES = (
 
 @dataclass(frozen=True, slots=True)
 class DocsName:
-    """A doc system's name: its kind, and its model, path, source, command or dotted path ("" if it has none).
+    """The parsed name of a doc system: its kind, and its model, path, source, command or dotted path ("" if none).
 
-    An order fills in the ``version`` of an installed program, so that it is in every identity.
+    Planning a run fills in the ``version`` of an installed program, so that it becomes part of every identity.
     """
 
     kind: str  # ``original``, ``none``, ``llm``, ``folder``, ``source``, ``extension``, or the name of a program
@@ -104,7 +107,7 @@ class DocsName:
 
 
 def parse_docs(text: str) -> DocsName:
-    """Parse ``--docs``; nothing is looked up."""
+    """Parse the value of ``--docs`` without looking anything up."""
     text = text.strip()
     if text == "original":
         return DocsName("original")
@@ -114,7 +117,7 @@ def parse_docs(text: str) -> DocsName:
     programs = names(KIND, own=True)
     if before in (*_PREFIXES, *programs) and rest:
         return DocsName(before, rest)
-    # The name of a program may carry its version: ``repoagent-0.2.0:MODEL``.
+    # A program's name may include its version: ``repoagent-0.2.0:MODEL``.
     if (found := _WITH_VERSION.fullmatch(text)) is not None and found["kind"] in programs:
         return DocsName(found["kind"], found["rest"], found["version"])
     if is_dotted(text, (*_PREFIXES, *programs)):
@@ -126,7 +129,7 @@ def parse_docs(text: str) -> DocsName:
 
 
 def parse_scope(text: str) -> str:
-    """Parse ``--docs-scope``, ``repository`` for ""."""
+    """Parse the value of ``--docs-scope``; "" means ``repository``."""
     scope = text.strip() or SCOPES[0]
     if scope not in SCOPES:
         raise UsageError(f"There is no docs scope {text!r}; choose {', '.join(SCOPES[:-1])} or {SCOPES[-1]}.")

@@ -1,1 +1,1 @@
-"""Formats and protocols of other programs."""
+"""Support for the formats and protocols of other programs."""

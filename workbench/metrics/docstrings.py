@@ -1,16 +1,17 @@
-"""DocAgent's metrics of a docstring without reference: completeness and truthfulness.
+"""DocAgent's reference-free metrics of a docstring: completeness and truthfulness.
 
-Completeness is the share of required elements that the docstring has, each with equal weight. Summary and description are
-always required; args if there are parameters besides self; returns if a value is returned or yielded; raises if the
+Completeness is the share of required elements that the docstring has, all with equal weight. Summary and description
+are always required; args if there are parameters besides self; returns if a value is returned or yielded; raises if the
 function raises; examples if it is public.
 
-There are two versions. ``docagent`` counts exactly as the original: ``__init__`` always has 1.0; a label may be anywhere in
-the text, but a description is a second paragraph that does not begin with one; ``cls`` is a parameter, but those before
-``/``, ``*args`` and ``**kwargs`` are not; ``return None`` requires Returns, and any call outside an except handler requires
-Raises; decorators, defaults and inner functions belong to the function. ``strict`` requires sections in Google's, NumPy's or
-Sphinx's style, and Raises only for a raise statement of the function itself.
+There are two versions. ``docagent`` counts exactly like the original. ``__init__`` always scores 1.0. A label may be
+anywhere in the text, but a description is a second paragraph that does not begin with a label. ``cls`` counts as a
+parameter, but parameters before ``/``, ``*args`` and ``**kwargs`` do not. ``return None`` requires Returns, and any
+call outside an except handler requires Raises. Decorators, defaults and inner functions belong to the function.
+``strict`` requires sections in Google, NumPy or Sphinx style, and requires Raises only for a raise statement in the
+function itself.
 
-Truthfulness is the share of the names mentioned as code that exist in the repository.
+Truthfulness is the share of names mentioned as code that exist in the repository.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _SECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Completeness:
-    """The elements that the code requires, and those of them that the docstring has."""
+    """The elements that the code requires, and the required elements that the docstring has."""
 
     version: str
     required: tuple[str, ...]
@@ -53,7 +54,7 @@ class Completeness:
 
 
 def completeness(function: str, docstring: str | None, *, version: str) -> Completeness | None:
-    """Return the completeness of a function's docstring; None if the function does not parse."""
+    """Return the completeness of a function's docstring, or None if the function does not parse."""
     if version not in VERSIONS:
         raise ValueError(f"a version of completeness is one of {', '.join(VERSIONS)}")
     try:
@@ -141,7 +142,7 @@ def _has(text: str, element: str, *, strict: bool) -> bool:
 
 
 def _has_description(text: str, *, strict: bool) -> bool:
-    """Whether there is prose after the summary: before the first section, or as the second paragraph."""
+    """Return whether there is prose after the summary: before the first section, or as the second paragraph."""
     if strict:
         rest = text.partition("\n")[2]
         starts = [found.start() for one in _SECTIONS.values() if (found := one.search(rest))]
@@ -160,22 +161,22 @@ _BUILTINS = frozenset(dir(builtins)) | {"self", "cls", "args", "kwargs"}
 
 @dataclass(frozen=True, slots=True)
 class Truthfulness:
-    """The names that a docstring mentions, and those of them that do not exist."""
+    """The names that a docstring mentions, and the mentioned names that do not exist."""
 
     mentioned: tuple[str, ...]
     missing: tuple[str, ...]
 
     @property
     def value(self) -> float | None:
-        """The share of existing names, from 0 to 1; None if no name is mentioned."""
+        """The share of mentioned names that exist, from 0 to 1, or None if no name is mentioned."""
         return 1 - len(self.missing) / len(self.mentioned) if self.mentioned else None
 
 
 def truthfulness(docstring: str | None, known: Collection[str]) -> Truthfulness:
-    """Return the names that a docstring mentions and those that are not among the ``known`` names of the repository.
+    """Return the names that a docstring mentions, and those that are not ``known`` names of the repository.
 
-    A name is in backquotes, followed by ``()``, or in ``snake_case`` or ``CamelCase``. A dotted name exists if its last
-    part does. Python's built-in names always exist.
+    A name is text in backquotes, followed by ``()``, or in ``snake_case`` or ``CamelCase``. A dotted name exists if its
+    last part does. Python's built-in names always exist.
     """
     text = docstring or ""
     names = {found.strip(".") for found in (*_QUOTED.findall(text), *_CODE_LIKE.findall(text))}

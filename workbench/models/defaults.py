@@ -1,4 +1,4 @@
-"""Default models per purpose, available keys and context windows, determined without loading LiteLLM."""
+"""Default models by purpose, available keys and context windows, determined without loading LiteLLM."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HOSTED = {
     "evaluator": "openai/gpt-5-mini",
 }
 QWEN_WINDOW = 32_768
-#: Docstrings of the embedded model are rarely longer; without a limit it repeats itself until its window is full.
+#: The embedded model's docstrings are rarely longer; without a limit, it repeats itself until its window is full.
 LOCAL_DOCSTRING_TOKENS = 256
 _SAMPLING = {
     "agent": Sampling(temperature=0.3),
@@ -34,7 +34,7 @@ _SAMPLING = {
     "documenter": Sampling(temperature=0.3),
     "evaluator": Sampling(temperature=1.0),
 }
-# Common providers, with the environment variables that hold their keys (LiteLLM's names).
+# Common providers and the environment variables for their keys (LiteLLM's names).
 PROVIDER_KEYS: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
     "anthropic": ("ANTHROPIC_API_KEY",),
@@ -78,7 +78,7 @@ def known_models() -> Mapping[str, Mapping[str, object]]:
 
 
 def provider_of(model: str) -> str:
-    """Return a model's provider: ``local``, ``replay``, or the part before the first slash (``openai`` without one)."""
+    """Return a model's provider: ``local``, ``replay``, or the part before the first slash (default ``openai``)."""
     if is_local(model):
         return "local"
     if model.startswith("replay:"):
@@ -96,9 +96,9 @@ def key_present(provider: str, environment: Mapping[str, str] | None = None) -> 
 
 
 def missing_key(model: str, *, base_url: str = "") -> str:
-    """Return the unset environment variable that ``model`` needs, or "" if none is known to be missing.
+    """Return the environment variable that ``model`` needs but is not set, or "" if none is known to be missing.
 
-    Fast, but covers only ``PROVIDER_KEYS``; the gateway checks again with LiteLLM, which knows every provider.
+    This is fast, but covers only ``PROVIDER_KEYS``; the gateway checks again with LiteLLM, which knows all providers.
     """
     provider = provider_of(model)
     if "/" not in model and not (base_url or base_url_in()):
@@ -126,10 +126,11 @@ def default_model(purpose: str, environment: Mapping[str, str] | None = None, *,
 
 
 def sampling_for(model: str, purpose: str) -> Sampling:
-    """Return the literature's sampling settings for ``model`` and ``purpose``."""
+    """Return the sampling settings that the literature uses for ``model`` and ``purpose``."""
     name = model.lower()
     if is_local(model):
-        # Without a token limit a model this small repeats itself endlessly; 0.3 keeps it close to the prompt.
+        # Without a token limit, a model this small repeats itself endlessly; a temperature of 0.3 keeps it close to the
+        # prompt.
         return Sampling(temperature=0.3, max_tokens=512, stop=("<|im_end|>",))
     if "qwen3" in name:
         return Sampling(temperature=0.7, top_p=0.8, top_k=20)
@@ -139,7 +140,7 @@ def sampling_for(model: str, purpose: str) -> Sampling:
 
 
 def extra_body_for(model: str) -> Mapping[str, object]:
-    """Return the extra request fields of the literature's settings: Qwen3 answers without thinking."""
+    """Return the extra request fields that the literature uses: Qwen3 answers without thinking."""
     name = model.lower()
     if "qwen3" not in name or "thinking" in name:
         return {}
@@ -154,7 +155,7 @@ def extra_body_for(model: str) -> Mapping[str, object]:
 def read_extra_body(text: str) -> str:
     """Return extra request fields as canonical JSON, which is part of the run's identity.
 
-    UsageError: it is not a JSON object, sets a field that the workbench sets itself, or contains a key.
+    Raises UsageError if the text is not a JSON object, sets a field that the workbench itself sets, or contains a key.
     """
     try:
         body = parse_json(text)
@@ -202,7 +203,7 @@ def context_window(model: str) -> int | None:
     if is_local(model):
         return LOCAL_WINDOW
     if "qwen3-235b-a22b" in model.lower():
-        return QWEN_WINDOW  # as in DocGenBench, even if a provider offers more
+        return QWEN_WINDOW  # This is DocGenBench's setting, even if a provider offers more.
     table = _cost_map()
     entry = table.get(model) or table.get(model.split("/", 1)[-1]) or {}
     size = entry.get("max_input_tokens") or entry.get("max_tokens")
@@ -212,8 +213,8 @@ def context_window(model: str) -> int | None:
 def count_tokens(content: str | Sequence[Message]) -> int:
     """Return a conservative estimate of the number of tokens in a text or conversation.
 
-    It assumes 3.5 characters per token, close to code and fewer than in English prose (about 4.2), so that a request
-    estimated to fit does fit. Each non-ASCII character counts as one token.
+    The estimate assumes 3.5 characters per token. This is close to code and below English prose (about 4.2), so that a
+    request estimated to fit does fit. Each non-ASCII character counts as one token.
     """
     if not isinstance(content, str):
         return sum(4 + count_tokens(message.content) for message in content)
@@ -222,7 +223,7 @@ def count_tokens(content: str | Sequence[Message]) -> int:
 
 
 def available_models(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """Return the default models that are usable now, hosted ones first; other LiteLLM names work as well."""
+    """Return the default models that are usable now, hosted ones first; other LiteLLM names also work."""
     names = [name for name in dict.fromkeys(_HOSTED.values()) if key_present(provider_of(name), environment)]
     if local_model_status().present:
         names.append("local")
@@ -230,7 +231,7 @@ def available_models(environment: Mapping[str, str] | None = None) -> tuple[str,
 
 
 def describe_models(environment: Mapping[str, str] | None = None) -> tuple[ModelInfo, ...]:
-    """Return the model lines of ``doctor``; they name keys, never their values."""
+    """Return the model lines of ``doctor``, which contain the names of keys but never their values."""
     environment = os.environ if environment is None else environment
     status = local_model_status()
     lines = [ModelInfo("local", status.present, status.detail)]

@@ -1,8 +1,8 @@
 """A local OpenAI-compatible endpoint in front of the gateway, for programs that call a model themselves.
 
-Every request is recorded, counted, priced, limited and replayable like the workbench's own, and is answered by the
-run's model whatever name the program requests. The endpoint serves ``POST …/chat/completions`` (below any path, with or
-without streaming) and ``GET …/models``; fields as in OpenAI's API reference.
+Every request is recorded, counted, priced, limited and replayable like the workbench's own. The run's model answers,
+regardless of the model name in the request. The endpoint serves ``POST …/chat/completions`` (below any path, with or
+without streaming) and ``GET …/models``, with the fields of OpenAI's API reference.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from aiohttp import web
 from workbench.base.text import one_line
 from workbench.models.types import Answer, Message, ModelClient, ModelError, Request, Sampling
 
-_MOST_BODY = 32 * 2**20  # bytes
+_MOST_BODY = 32 * 2**20  # maximum bytes of a request
 _CLOSING_SECONDS = 0.1
 _MOST_SAMPLES = 16
 #: HTTP status by error kind. The gateway has already retried, so each response has ``x-should-retry: false``.
 _STATUS = {"budget": 402, "key": 401, "context": 400, "refused": 400, "not_recorded": 404, "rate_limited": 429,
            "timeout": 504, "malformed": 502, "unavailable": 503, "crashed": 503}  # fmt: skip
-_ENDING = frozenset({"budget"})  # every later request fails, too
+_ENDING = frozenset({"budget"})  # every later request will fail, too
 
 
 @dataclass(slots=True)
@@ -45,11 +45,11 @@ class EndpointUsage:
 
 
 class ChatEndpoint:
-    """Answers chat completions with ``model`` through the gateway; "" refuses every request.
+    """Answers chat completions with ``model`` through the gateway, or refuses every request if ``model`` is "".
 
-    Requests recorded for the work item ``scope`` are answered from the recording. ``most_tokens`` caps the length of an
-    answer; ``key`` is a random bearer token. ``ended`` is set once no further request can be answered (spend limit, wrong
-    key or name, an unwritable session), and ``failure`` is the error that caused it.
+    Requests already recorded for the work item ``scope`` are answered from the recording. ``most_tokens`` limits the
+    length of an answer; ``key`` is a random bearer token. ``ended`` is set once no further request can be answered
+    (spend limit, wrong key or name, an unwritable session), and ``failure`` is the error responsible.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class ChatEndpoint:
         except web.HTTPRequestEntityTooLarge:
             return _reply(*_failure(413, "The request body is too large."))
         self.usage.requests += 1
-        # The call continues if the program gives up: it is billed anyway, and the program's next try finds the answer.
+        # If the program gives up, the call continues: it is billed anyway, and the next attempt will find the answer.
         task = asyncio.create_task(self._answer(body))
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
@@ -140,7 +140,8 @@ class ChatEndpoint:
             code = "context_length_exceeded" if error.kind == "context" else error.kind
             return (*_failure(_STATUS.get(error.kind, 500), str(error), code), False)
         except Exception as error:
-            # Not the model's fault, such as an unwritable session: the caller that waits for the program raises it.
+            # The model is not to blame (for example, the session is unwritable). The caller waiting for the program
+            # raises the error.
             self.failure = self.failure or error
             self.ended.set()
             return (*_failure(500, "The workbench failed.", "workbench"), False)
@@ -164,7 +165,7 @@ class ChatEndpoint:
 
 
 def read_requests(payload: object, *, model: str, purpose: str, scope: str) -> list[Request]:
-    """Parse the body of a chat completion into one request per sample. ValueError: it is invalid, or has images or tools."""
+    """Parse the body of a chat completion into one request per sample. Raises ValueError for unsupported content."""
     if not isinstance(payload, dict) or not isinstance(payload.get("messages"), list) or not payload["messages"]:
         raise ValueError("it has no messages")
     if payload.get("tools") or payload.get("functions"):
@@ -257,7 +258,7 @@ def _reply(status: int, body: Mapping[str, Any]) -> web.Response:
 
 
 def _stream(whole: Mapping[str, Any]) -> web.Response:
-    """Stream a completion: an event with the text, one with the finish reason, one with the usage."""
+    """Stream a completion as three events: the text, the finish reason and the usage."""
     frame = {name: whole[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
     events: list[dict[str, Any]] = []
     for choice in whole["choices"]:

@@ -31,7 +31,7 @@ _QUOTA = re.compile(r"insufficient[_ ]quota|exceeded your current quota|billing|
 _RATE = re.compile(r"rate[ _-]?limit|too many requests", re.I)
 _PREFIX = re.compile(r"^(?:litellm\.)?(?:Timeout|Timeout Error|\w{0,60}(?:Error|Exception)\w{0,60})(?:: | - )")
 _TRACEBACK = "Traceback (most recent call last)"
-_ERROR_CHARACTERS = 4000  # how much of an error is examined: a proxy's error page may have millions of characters
+_ERROR_CHARACTERS = 4000  # maximum characters of an error to examine, because a proxy's error page may have millions
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _UNKNOWN_SETTING = re.compile(
@@ -41,16 +41,16 @@ _UNKNOWN_SETTING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One failed try."""
+    """A failed attempt."""
 
-    error: ModelError  # raised if it was the last try
+    error: ModelError  # error to raise if this was the last attempt
     retry: bool  # whether the same request may succeed later
-    wait_s: float | None = None  # the wait that the provider requested
-    unsupported: str | None = None  # the setting that the provider rejected
-    dropped: bool = False  # the connection broke (the embedded model may have crashed)
+    wait_s: float | None = None  # waiting time that the provider requested
+    unsupported: str | None = None  # setting that the provider rejected
+    dropped: bool = False  # whether the connection broke (the embedded model may have crashed)
 
 
-#: Prefixes of error types in the spellings of Anthropic and OpenAI, and their HTTP status.
+#: Prefixes of error types, as spelled by Anthropic and OpenAI, with their HTTP status.
 _STATUS_OF_KIND = {
     "authentication": 401,
     "billing": 402,
@@ -91,7 +91,7 @@ class FailedAnswer(Exception):
 def classify(
     raised: BaseException, model: str, timeout_s: float, keys: Iterable[str] = (), sent: Iterable[str] = ()
 ) -> Failure:
-    """Classify the exception of one try; ``keys`` are masked in its message, ``sent`` are the optional settings."""
+    """Classify the exception of an attempt; ``keys`` are masked in the message, ``sent`` are the optional settings."""
     message = provider_message(raised, keys)
     status = _status(raised)
     code = str(getattr(raised, "code", None) or "")
@@ -147,7 +147,7 @@ def classify(
 
 
 def _connection_failure(raised: BaseException, model: str) -> Failure | None:
-    """Classify a connection failure by its cause; LiteLLM raises the same error for all of them."""
+    """Classify a connection failure by its cause, because LiteLLM raises the same error for all of them."""
     names = {kind.__name__ for link in _chain(raised) for kind in type(link).__mro__}
     if "TooManyRedirects" in names:
         sentence = f"The server of {model} redirects endlessly; check the base URL."
@@ -206,12 +206,12 @@ def _malformed_failure(raised: BaseException, model: str, message: str) -> Failu
 
 
 def _status(raised: BaseException, *, mapped: bool = False) -> int | None:
-    """Return the server's HTTP status; with ``mapped``, also one that LiteLLM assigned."""
+    """Return the server's HTTP status or, if ``mapped``, possibly a status that LiteLLM assigned."""
     for link in _chain(raised):
         sent = getattr(getattr(link, "response", None), "status_code", None)
         if _is_type(link, "HTTPStatusError") and isinstance(sent, int):
             return sent
-    # Without an HTTP response, a status of 500 or more may have been assigned by LiteLLM.
+    # Without an HTTP response, LiteLLM itself may have assigned a status of 500 or more.
     found = getattr(raised, "status_code", None)
     return int(found) if isinstance(found, int) and (mapped or found < 500) else None
 
@@ -229,10 +229,12 @@ def provider_message(raised: BaseException, keys: Iterable[str] = ()) -> str:
 
 
 def requested_wait(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Return the wait in seconds that a provider requests: ``Retry-After`` (seconds or date), else ``x-ratelimit-reset…``.
+    """Return the waiting time in seconds that a provider requests through its headers.
 
-    ``Retry-After`` follows RFC 9110, section 10.2.3. Resets are ``6m0s`` or ``20ms`` (OpenAI), dates (Anthropic), seconds
-    or Unix times. The longest wait wins among resets whose remaining allowance is 0, else among all.
+    ``Retry-After`` (seconds or a date) follows RFC 9110, section 10.2.3, and takes precedence over the
+    ``x-ratelimit-reset…`` headers. These are durations such as ``6m0s`` or ``20ms`` (OpenAI), dates (Anthropic),
+    seconds or Unix times. The longest time wins among resets with a remaining allowance of 0, or among all if there are
+    none.
     """
     now = time.time() if now is None else now
     lower = {name.lower(): value for name, value in headers.items()}
@@ -257,7 +259,7 @@ def _seconds(value: str, now: float) -> float | None:
     value = value.strip()
     if re.fullmatch(r"\d+(\.\d+)?", value):
         number = float(value)
-        return max(0.0, number - now) if number > 1e9 else number  # a Unix time
+        return max(0.0, number - now) if number > 1e9 else number  # Unix time in seconds
     if re.fullmatch(rf"(?:{_DURATION.pattern})+", value):
         return sum(float(amount) * _UNITS[unit] for amount, unit in _DURATION.findall(value))
     try:
@@ -280,7 +282,7 @@ def _headers(raised: BaseException) -> Mapping[str, str]:
 
 
 def _is_type(raised: BaseException, *names: str) -> bool:
-    # Compared by name, so that this module does not import litellm or openai.
+    # Compare by name, so that this module does not need to import litellm or openai.
     return any(kind.__name__ in names for kind in type(raised).__mro__)
 
 

@@ -1,4 +1,4 @@
-"""The gateway to all models: recall and replay, limits, retries and the call log."""
+"""The gateway to all models: recorded answers, limits, retries and the call log."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from workbench.models.types import (
 
 
 class ProviderLimit:
-    """Limits concurrent requests to one provider; a rate limit hit by one request pauses all."""
+    """Limits concurrent requests to one provider; a rate limit hit by any request pauses all of them."""
 
     def __init__(self, width: int) -> None:
         self._slots = asyncio.Semaphore(max(1, width))
@@ -49,7 +49,7 @@ class ProviderLimit:
     async def slot(self) -> AsyncIterator[None]:
         async with self._slots:
             while (left := self._open_at - time.monotonic()) > 0:  # noqa: ASYNC110 - a pause may be prolonged meanwhile
-                # Jitter keeps waiting requests from resuming in the same millisecond.
+                # Random delays prevent waiting requests from resuming in the same millisecond.
                 await asyncio.sleep(left + random.uniform(0, min(0.25, left / 4)))
             yield
 
@@ -60,8 +60,8 @@ class ProviderLimit:
 class Budget:
     """Admits a call only if spending plus the estimates of running calls stays below the limit.
 
-    A call's price is known only afterwards, so its estimate is reserved until then. Calls that do not fit wait for others
-    to finish and are refused only once the limit itself is reached.
+    A call's price is known only afterwards, so its estimate is reserved until then. Calls that do not fit wait for
+    others to finish, and are refused only once the limit itself is reached.
     """
 
     def __init__(self, limit: float | None, spent: float = 0.0) -> None:
@@ -71,7 +71,7 @@ class Budget:
         self._changed = asyncio.Condition()
 
     async def reserve(self, estimate: float) -> None:
-        """Reserve ``estimate`` US dollars, waiting until they fit. SpendLimit: the limit is reached."""
+        """Reserve ``estimate`` US dollars, waiting until they are available. Raises SpendLimit at the limit."""
         if self.limit is None:
             return
         async with self._changed:
@@ -87,7 +87,7 @@ class Budget:
                 await self._changed.wait()
 
     async def settle(self, estimate: float, cost: float | None) -> None:
-        """Replace a reserved estimate by the call's cost in US dollars (None, unknown, counts as 0)."""
+        """Replace a reserved estimate with the call's cost in US dollars (None means unknown and counts as 0)."""
         self.spent += cost or 0.0
         if self.limit is None:
             return
@@ -109,13 +109,14 @@ def earlier_prompts(messages: Messages) -> tuple[Messages, ...]:
 
 
 class ReproducibleConversation:
-    """Sends requests so that the embedded model gives equal requests equal answers.
+    """Sends requests so that the embedded model answers equal requests equally.
 
-    The last bits of llama.cpp's results depend on how its cache was filled: generated tokens are evaluated one by one,
-    the same tokens in a prompt in a batch, and requests in other slots move cache cells. A sampled README would then
-    differ after a resume. So only one conversation runs at a time, always in the same slot, and each earlier prompt of
-    the conversation is evaluated on top of the previous one, without generated tokens. In an uninterrupted conversation
-    this costs one re-evaluated token. The caller ensures that no other request runs concurrently.
+    The last bits of llama.cpp's results depend on how its cache was filled. Generated tokens are evaluated one by one,
+    the same tokens in a prompt are evaluated in a batch, and requests in other slots move cache cells. A sampled README
+    would therefore differ after a resume. To prevent this, only one conversation runs at a time, always in the same
+    slot. Each earlier prompt of the conversation is evaluated on top of the previous one, without generated tokens. In
+    an uninterrupted conversation, this costs one re-evaluated token. The caller must ensure that no other request runs
+    concurrently.
     """
 
     def __init__(self) -> None:
@@ -124,9 +125,9 @@ class ReproducibleConversation:
     async def ask(
         self, request: Request, target: provider.Target, settings: Mapping[str, Any], timeout_s: float
     ) -> Any:
-        """Bring the cache into the state that the request requires, then send it."""
+        """Bring the cache into the state that the request requires, then send the request."""
         earlier = earlier_prompts(request.messages)
-        # The cache's state is unknown while a request runs, and after one that failed or was cancelled.
+        # The cache's state is unknown while a request is running, and after a request failed or was cancelled.
         cached, self._cached = self._cached, None
         async with asyncio.timeout(timeout_s):
             if earlier and cached == (target.key, earlier):
@@ -153,17 +154,17 @@ def _in_slot(settings: Mapping[str, Any], *, fresh: bool) -> dict[str, Any]:
 
 _REPLAY = "replay:"
 NO_KEY = "not-needed"
-# A prompt that crashes the embedded model crashes it again; one restart tells bad luck from bad input.
+# A prompt that crashed the embedded model would do so again; one restart shows whether the crash was a coincidence.
 _CRASHES_PER_CALL = 2
 _MALFORMED_TRIES = 3
 
 
 class Gateway:
-    """The entry point to every model, for one run; ``log`` supplies answers that are already recorded.
+    """The entry point to every model for one run; ``log`` supplies answers that are already recorded.
 
-    ``replay`` opens the recorded answers of a ``replay:`` session; ``base_url`` is the endpoint of ``openai/…`` models,
-    "" for the environment's; ``local_model_path`` is the GGUF file of ``local``, "" for the packaged one. ``spent_usd`` is
-    the amount spent before this process started.
+    ``replay`` opens the recorded answers of a ``replay:`` session. ``base_url`` is the endpoint for ``openai/…``
+    models, or "" for the one in the environment. ``local_model_path`` is the GGUF file for ``local``, or "" for the
+    packaged one. ``spent_usd`` is the amount spent before this process started.
     """
 
     def __init__(
@@ -192,7 +193,7 @@ class Gateway:
 
     @property
     def spent_usd(self) -> float:
-        """Spending of the run so far in US dollars; calls of unknown price count as 0."""
+        """The run's spending so far in US dollars; calls with an unknown price count as 0."""
         return self._budget.spent
 
     @property
@@ -200,7 +201,7 @@ class Gateway:
         return self._local
 
     async def complete(self, request: Request) -> Answer:
-        """Return the recorded, replayed or live answer. Raises ModelError; every try is logged."""
+        """Return the recorded, replayed or live answer. Every attempt is logged. Raises ModelError."""
         digest = request.digest
         key = (request.scope, request.model, digest, request.sample)
         nth = self._counts[key]
@@ -256,11 +257,11 @@ class Gateway:
         )
 
     async def warm_up(self, model: str) -> None:
-        """Load LiteLLM, or the embedded model, ahead of the first call."""
+        """Load LiteLLM or the embedded model before the first call."""
         await self._ready(model)
 
     def forget(self, scope: str) -> None:
-        """Reset the request counts of ``scope``, whose work item starts again."""
+        """Reset the request counts of the work item ``scope``, which is starting again."""
         for key in [key for key in self._counts if key[0] == scope]:
             del self._counts[key]
 
@@ -313,7 +314,8 @@ class Gateway:
                         dropped += ("json_schema" if name == "response_format" else name,)
                 estimate = provider.estimate_usd(request, target) if self._limits.spend_usd is not None else 0.0
                 await self._budget.reserve(estimate)
-                # The embedded model always makes progress, even on a busy machine: a timeout would waste its work.
+                # The embedded model always makes progress, even on a busy machine, so a timeout would only waste its
+                # work.
                 timeout = left if target.local else min(self._limits.timeout_s, left)
                 began_unix, began = time.time(), time.monotonic()
                 usage: Usage | None = None
@@ -326,7 +328,7 @@ class Gateway:
                     attempts.append(Attempt(began_unix, seconds))
                     return dataclasses.replace(answer, attempts=len(attempts))
                 except ModelError as error:
-                    # The embedded model would repeat its answer, as its seed derives from the request.
+                    # The embedded model would repeat its answer, because its seed is derived from the request.
                     failure = Failure(error, retry=isinstance(error, MalformedAnswer) and not target.local)
                 except Exception as raised:
                     if isinstance(raised, TimeoutError) and timeout >= left:
@@ -352,27 +354,27 @@ class Gateway:
             wait = self._wait(failure, len(attempts) + 1)
             max_tries = self._limits.tries
             if isinstance(failure.error, MalformedAnswer):
-                max_tries = min(max_tries, _MALFORMED_TRIES)  # unlike a busy provider, waiting does not help
+                max_tries = min(max_tries, _MALFORMED_TRIES)  # Waiting does not help, unlike with a busy provider.
             given_up = wait is None or len(attempts) + 1 >= max_tries or time.monotonic() + wait >= deadline
             attempts.append(Attempt(began_unix, seconds, str(failure.error), 0.0 if wait is None or given_up else wait))
             if wait is None or given_up:
                 raise failure.error
             if failure.error.usage is not None:
-                # Record it before the wait, so that a cancelled run does not lose a billed try.
+                # Record it before waiting, so that cancelling the run does not lose a billed attempt.
                 self._record_failure(request, nth, failure.error, attempts[-1:], began_unix)
             if failure.wait_s:
                 provider_limit.pause(wait)
             await asyncio.sleep(wait)
 
     async def _ready(self, model: str) -> Endpoint | None:
-        """Load LiteLLM or start the embedded model; return the latter's endpoint, None for other models."""
+        """Load LiteLLM or start the embedded model; return the latter's endpoint, or None for other models."""
         if is_local(model):
             return await self._local.endpoint()
         await provider.ready()
         return None
 
     def _remember_refusal(self, model: str, setting: str) -> bool:
-        """Remember that ``model`` rejects ``setting``; return whether that was known, so omitting it did not help."""
+        """Remember that ``model`` rejects ``setting``; return True if this was known, so omitting it did not help."""
         known = self._refused_settings.setdefault(model, set())
         if setting in known:
             return True
@@ -384,7 +386,7 @@ class Gateway:
             return None
         if failure.wait_s is not None:
             return failure.wait_s if failure.wait_s <= self._limits.longest_wait_s else None
-        # Jitter over the upper half of the interval spreads retries but never waits 0 s.
+        # Random delays in the upper half of the interval spread out retries without ever waiting 0 s.
         ceiling = min(self._limits.longest_wait_s, self._limits.backoff_s * 2 ** (tried - 1))
         return float(ceiling * random.uniform(0.5, 1.0))
 
@@ -401,7 +403,7 @@ class Gateway:
             return provider.Target("openai/local", endpoint.base_url, endpoint.key, local=True)
         base_url = self._base_url or base_url_in()
         if provider_of(request.model) == "openai" and base_url:
-            # A self-hosted server rarely needs a key, but the client insists on one.
+            # A self-hosted server rarely needs a key, but the client requires one.
             model = f"openai/{request.model.removeprefix('openai/')}"
             return provider.Target(model, base_url, os.environ.get("OPENAI_API_KEY") or NO_KEY)
         if not request.model.strip():

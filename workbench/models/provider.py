@@ -1,4 +1,4 @@
-"""The only module that uses LiteLLM: import it quietly, send one request, read one answer."""
+"""The only module that uses LiteLLM: it imports LiteLLM quietly, sends a request and reads the answer."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from workbench.models.types import Answer, EmptyAnswer, MalformedAnswer, Missing
 
 _litellm: Any = None
 _loading = threading.Lock()
-# Assumed length of an answer without a token limit, when there is a spend limit.
+# Assumed length of an answer in tokens if there is a spend limit but no token limit.
 _TYPICAL_ANSWER_TOKENS = 1500
-# No call has a billion tokens; a provider that reports more, or a negative number, did not count.
+# No call uses a billion tokens; if a provider reports more, or a negative number, the count is invalid.
 _MOST_TOKENS = 1_000_000_000
 _COUNTS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
 _OTHER_COUNTS = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
-#: Providers to which LiteLLM passes unknown fields in the body unchanged; for others it has rules of its own.
+#: Providers for which LiteLLM passes unknown body fields unchanged; it has special rules for all others.
 _BY_FIELD = frozenset({"openai", "azure", *PROVIDER_KEYS}) - {"anthropic", "gemini", "cohere"}
 _THOUGHT = re.compile(r"think|thought|reason", re.I)
-#: Finish reasons of a generation that the server did not complete.
+#: Finish reasons of responses that the server did not complete.
 _FAILED = re.compile(r"(?:^|_)error$|^(?:fail|abort|cancel|interrupt|time_?out)", re.I)
-#: Error codes that mean success.
+#: Error codes that indicate success.
 _WELL = frozenset({"", "0", "200", "ok", "success"})
-#: Native finish reasons of answers that a filter withheld.
+#: Native finish reasons of answers withheld by a filter.
 _WITHHELD = re.compile(r"safety|recitation|prohibited|block|filter|refus|sensitive|guardrail", re.I)
-_NAME = 200  # characters of a model's name or a finish reason
-_ERROR_PAGE = 20_000  # bytes kept of an error's body: LiteLLM's regular expressions take 9 s per MB
+_NAME = 200  # maximum characters of a model's name or a finish reason
+_ERROR_PAGE = 20_000  # maximum bytes of an error's body, because LiteLLM's regular expressions take 9 s per MB
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The destination of a request: LiteLLM's model name, and the endpoint unless it is the provider's own."""
+    """The destination of a request: LiteLLM's model name, and the endpoint unless it is the provider's default."""
 
     model: str
     base_url: str = ""
@@ -68,11 +68,12 @@ def load() -> Any:
     if _litellm is not None:
         return _litellm
     with _loading:
-        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # otherwise the import waits for the network
+        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # Otherwise, the import waits for the network.
         os.environ.setdefault("LITELLM_LOG", "CRITICAL")
         _keep_loopback_direct()
-        # The import creates thousands of classes and no garbage. Without gc.disable() it takes a seventh longer; without
-        # gc.freeze() the process spends a second of CPU time at exit.
+        # The import creates thousands of classes and no garbage. Without gc.disable(), it takes a seventh longer;
+        # without
+        # gc.freeze(), the process spends a second of CPU time at exit.
         collecting = gc.isenabled()
         gc.disable()
         try:
@@ -85,7 +86,7 @@ def load() -> Any:
 
         litellm.suppress_debug_info = True
         litellm.telemetry = False
-        litellm.drop_params = False  # this module decides and records what is dropped
+        litellm.drop_params = False  # This module decides and records which settings are dropped.
         litellm.num_retries = 0
         litellm.turn_off_message_logging = True
         for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "aiohttp"):
@@ -99,7 +100,7 @@ def load() -> Any:
 
 
 def _cut_error_pages() -> None:
-    """Truncate error pages, so that a page of megabytes does not block the engine for minutes."""
+    """Truncate error pages, because a page of several megabytes would block the engine for minutes."""
     from openai import AsyncOpenAI
 
     original = getattr(AsyncOpenAI, "_make_status_error_from_response", None)
@@ -107,7 +108,7 @@ def _cut_error_pages() -> None:
         return
 
     def truncated(self: Any, response: Any) -> Any:
-        with contextlib.suppress(Exception):  # a body that has not been read cannot be truncated
+        with contextlib.suppress(Exception):  # A body cannot be truncated before it has been read.
             if len(response.content) > _ERROR_PAGE:
                 response._content = response.content[:_ERROR_PAGE]
                 response.__dict__.pop("_text", None)
@@ -117,7 +118,7 @@ def _cut_error_pages() -> None:
 
 
 def _conform_answers() -> None:
-    """Make LiteLLM accept answers that it would reject, so that their billed tokens are counted."""
+    """Make LiteLLM accept answers that it would otherwise reject, so that their billed tokens are counted."""
     from litellm.llms.azure import azure
     from litellm.llms.openai import openai
     from litellm.llms.openai.chat import gpt_transformation
@@ -133,7 +134,7 @@ def _conform_answers() -> None:
 
 
 def conformed(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Normalize a chat completion: each choice has a text, and an error moves into the first choice."""
+    """Normalise a chat completion so that each choice has text and an error is part of the first choice."""
     found = body.get("choices")
     choices = [one for each in found if (one := _conformed_choice(each))] if isinstance(found, list) else []
     error = _error_in(body, alone=not choices)
@@ -153,10 +154,10 @@ def conformed(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _error_in(body: Mapping[str, Any], *, alone: bool) -> Any:
-    """Return a body's error or None; a body without choices (``alone``) may have it in other fields."""
+    """Return the error in a body, or None; without choices in the body (``alone``), search other fields as well."""
     error = body.get("error")
     if not error and alone:
-        # FastAPI, Cloudflare, MiniMax, and vLLM, whose body is the error itself.
+        # FastAPI, Cloudflare and MiniMax use these fields; vLLM's body is the error itself.
         error = next((body[key] for key in ("detail", "errors", "base_resp") if body.get(key)), None) or (
             body if isinstance(body.get("message"), str) else None
         )
@@ -223,7 +224,7 @@ async def ready() -> None:
 def check_key(model: str) -> None:
     """Raise MissingKey, which names the variable, if the provider's key is not in the environment."""
     if provider_of(model) in OLLAMA:
-        return  # no key needed; LiteLLM would demand an address although it knows the default
+        return  # No key is needed; LiteLLM would require an address although it knows the default one.
     found = load().validate_environment(model)
     missing = [str(name) for name in found.get("missing_keys", ())]
     if missing and not found.get("keys_in_environment"):
@@ -253,7 +254,7 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
         if request.grammar:
             extra["grammar"] = request.grammar
         if request.purpose == "agent":
-            # A model this small repeats whole sentences; DRY sampling prevents that. It is not used for code.
+            # A model this small repeats whole sentences, which DRY sampling prevents. It is not used for code.
             extra |= {"dry_multiplier": 0.8, "dry_allowed_length": 6}
     else:
         for name in list(wanted):
@@ -275,14 +276,14 @@ def settings_of(request: Request, target: Target) -> tuple[dict[str, Any], tuple
 
 
 def seed_of(request: Request) -> int:
-    """Return the configured seed plus the sample index, else one derived from the request; samples differ."""
+    """Return the configured seed plus the sample index, or one derived from the request, so that samples differ."""
     if request.sampling.seed is not None:
         return (request.sampling.seed + request.sample) % 2**31
     return (int(request.digest[:8], 16) + 7919 * request.sample) % 2**31
 
 
 def _test_value(value: Any) -> Any:
-    # Support for a parameter depends on its value only for numbers and strings ("temperature must be 1").
+    # Support for a parameter depends on its value only if this is a number or string ("temperature must be 1").
     return value if isinstance(value, (int, float, str)) else None
 
 
@@ -299,14 +300,14 @@ def _takes(model: str, own_endpoint: bool, name: str, value: Any) -> bool:
             model=bare, custom_llm_provider=provider, drop_params=True, **{name: tried}
         )
     except Exception:
-        return True  # unknown to LiteLLM: send it and let the provider judge
+        return True  # The model is unknown to LiteLLM, so send the setting and let the provider decide.
     for always in ("extra_body", "stream"):
         found.pop(always, None)
     return any(bool(item) or item == 0 for item in found.values() if item is not None)
 
 
 def estimate_usd(request: Request, target: Target) -> float:
-    """Return the estimated cost of a request in US dollars, for the spend limit; 0.0 if the price is unknown."""
+    """Return the estimated cost of a request in US dollars for the spend limit, or 0.0 if the price is unknown."""
     if target.local:
         return 0.0
     table = load().model_cost
@@ -332,7 +333,8 @@ async def ask(request: Request, target: Target, settings: Mapping[str, Any], tim
         return await load().acompletion(
             model=target.model,
             messages=messages,
-            timeout=timeout_s + 5.0,  # the limit above is the effective one: it covers slow drips, too
+            # The limit above is the effective one, because it also covers responses that arrive very slowly.
+            timeout=timeout_s + 5.0,
             max_retries=0,
             **endpoint,
             **settings,
@@ -342,8 +344,11 @@ async def ask(request: Request, target: Target, settings: Mapping[str, Any], tim
 def read(response: Any, request: Request, target: Target, dropped: tuple[str, ...], seconds: float) -> Answer:
     """Read the answer in LiteLLM's response.
 
-    EmptyAnswer: it has no text; FailedAnswer: it is an error; MalformedAnswer: it has no choices; ModelRefused: the model
-    or a content filter refused.
+    Raises:
+        EmptyAnswer: The response has no text.
+        FailedAnswer: The response is an error.
+        MalformedAnswer: The response has no choices.
+        ModelRefused: The model or a content filter refused.
     """
     choices = getattr(response, "choices", None)
     if not choices:
@@ -396,7 +401,7 @@ def price(response: Any, target: Target) -> float | None:
     for name in ("prompt_tokens", "completion_tokens"):
         counted = getattr(usage, name, 0) or 0
         if counted != _count(counted):
-            return None  # the cost would be based on an implausible count
+            return None  # The cost would be based on an implausible token count.
     table = _litellm.model_cost
     if not (target.model in table or target.model.split("/", 1)[-1] in table):
         return None

@@ -1,4 +1,4 @@
-"""Structured questions to a judge: fenced contents, an answer that is validated by a schema, and retries."""
+"""Structured questions to a judge: delimited content, an answer validated by a schema, and retries."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from workbench.models.reasoning import split_reasoning
 from workbench.models.types import Message, ModelClient, Request
 
 TRIES = 3
-"""Attempts per question; each retry states the problem of the previous answer."""
+"""Number of attempts per question; each retry states the problem with the previous answer."""
 
 
 def mark_for(*contents: str) -> str:
     """Return a delimiter that occurs in none of the contents.
 
-    It derives from the contents, so that equal questions are equal requests (replay, resume). It cannot be forged: a text
-    would have to contain its own hash, and even then another delimiter is chosen.
+    It is derived from the contents, so that equal questions are equal requests (for replay and resume). It cannot be
+    forged: a text would have to contain its own hash, and even then another delimiter would be chosen.
     """
     salt = 0
     while True:
@@ -71,7 +71,7 @@ async def ask(
 
 
 def read_answer(text: str, shape: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """Return the last object in an answer (or nested in one) that matches the schema, or None and the problem."""
+    """Return the last object in an answer (even if nested) that matches the schema, or None with the problem."""
     from jsonschema.exceptions import best_match
     from jsonschema.validators import validator_for
 

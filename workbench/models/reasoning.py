@@ -1,9 +1,9 @@
 """Separate the reasoning in a model's text from its answer.
 
-Servers without a reasoning parser leave it in the text, between the model's tags: ``<think>…</think>``, ``[THINK]…[/THINK]``,
-``<seed:think>``, ``<|begin_of_thought|>``, ``◁think▷``, channels as in Harmony, or a closing tag alone where the
-prompt ended with the opening one. Recorded answers keep the whole text. A tag inside code, a quotation or JSON belongs
-to the answer.
+Servers without a reasoning parser leave the reasoning in the text, between the model's tags: ``<think>…</think>``,
+``[THINK]…[/THINK]``, ``<seed:think>``, ``<|begin_of_thought|>``, ``◁think▷``, channels as in Harmony, or only a closing
+tag if the prompt ended with the opening one. Recorded answers contain the whole text. A tag inside code, a quotation or
+JSON is part of the answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CHANNEL = re.compile(
     re.IGNORECASE,
 )
 _CHANNEL_ENDS = re.compile(r"<\|(?:end|return|call)\|>.*", re.DOTALL)
-# Harmony without its special tokens, which some servers strip.
+# Harmony without its special tokens, which some servers remove.
 _GLUED = re.compile(r"\A\s*(?:assistant)?analysis(?=[A-Z]|.*assistantfinal)", re.DOTALL)
 _TURN = re.compile(r"\A(?:\s*(?:<\|(?:im_start|assistant|(?:start|end)_header_id)\|>|assistant\b(?=\s*<)))+\s*")
 _ANSWER = r"<\|?(?:begin_of_|start_)?(?P<name>answer|final_answer|response|solution|output)\|?>"
@@ -56,7 +56,7 @@ _MOST_BRACES = 200
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """An answer and the model's reasoning; the answer is "" while the reasoning is not ``finished``."""
+    """A model's answer and its reasoning; the answer is "" while the reasoning is not ``finished``."""
 
     answer: str
     reasoning: str = ""
@@ -98,7 +98,7 @@ def _closes(mark: re.Match[str]) -> bool:
 
 
 def _final(text: str, channels: list[re.Match[str]]) -> Split:
-    """Return the last final message; text before the first header is reasoning that the prompt started."""
+    """Return the last final message; text before the first header is reasoning that started in the prompt."""
     reasoning, answer = text[: channels[0].start()], None
     for one, following in zip(channels, [*channels[1:], None], strict=True):
         message = text[one.end() : following.start() if following else len(text)]
@@ -145,7 +145,7 @@ def _between(text: str, marks: list[_Mark], quoted: _QuotedSpans) -> Split:
 
 
 def _end_of(mark: _Mark, marks: list[_Mark]) -> _Mark | None:
-    """Return the closing tag of a reasoning block: the balancing one, else the first of its kind, else of any kind."""
+    """Return the closing tag of a reasoning block: the balancing one, or the first of its kind or of any kind."""
     after = [one for one in marks if one.start >= mark.end]
     depth = 1
     for one in after:
@@ -167,12 +167,12 @@ def _ends_line(text: str, mark: _Mark) -> bool:
 
 
 def _is_boundary(text: str, mark: _Mark) -> bool:
-    """Return whether an unpaired closing tag ends reasoning; within a sentence it is only mentioned."""
+    """Return whether an unpaired closing tag ends reasoning; within a sentence, it is only mentioned."""
     return _starts_line(text, mark) or _ends_line(text, mark) or not text[mark.start - 1].isspace()
 
 
 def is_python(text: str) -> bool:
-    """Return whether a text parses as a Python module or as statements of a function."""
+    """Return whether a text parses as a Python module or as statements in a function."""
     for source in (textwrap.dedent(text), "async def _():\n" + textwrap.indent(textwrap.dedent(text), " ")):
         try:
             python_syntax.parse(source)
@@ -183,7 +183,7 @@ def is_python(text: str) -> bool:
 
 
 class _QuotedSpans:
-    """The spans of a text that are code, quotations or JSON, where tags have no meaning."""
+    """The parts of a text that are code, quotations or JSON, where tags have no meaning."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -218,7 +218,7 @@ class _QuotedSpans:
             position = end
 
     def holds(self, start: int, end: int | None = None) -> bool:
-        """Return whether a tag is within a span or directly inside quotation marks."""
+        """Return whether a tag is within such a part or directly inside quotation marks."""
         place = bisect_right(self._starts, start)
         inside = place > 0 and self._reach[place - 1] > start
         return inside or (end is not None and self.directly(start, end))

@@ -13,7 +13,7 @@ from workbench.base.errors import WorkbenchError
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One chat message; ``role`` is ``system``, ``user`` or ``assistant``."""
+    """A chat message; ``role`` is ``system``, ``user`` or ``assistant``."""
 
     role: str
     content: str
@@ -21,7 +21,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Sampling parameters; None keeps the provider's default."""
+    """Sampling parameters; None selects the provider's default."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -30,7 +30,7 @@ class Sampling:
     stop: tuple[str, ...] = ()
     seed: int | None = None
     reasoning_effort: str | None = None
-    extra_body: Mapping[str, object] | None = None  # fields that only some providers know
+    extra_body: Mapping[str, object] | None = None  # fields supported by only some providers
 
     def to_json(self) -> dict[str, object]:
         """Return only the parameters that are set, so that a new field never changes the digest of an old request."""
@@ -40,16 +40,16 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request to a model."""
+    """A request to a model."""
 
-    model: str  # a LiteLLM name, ``local`` or ``replay:SESSION``
+    model: str  # LiteLLM's name of the model, ``local`` or ``replay:SESSION``
     messages: tuple[Message, ...]
     purpose: str  # ``agent``, ``judge``, ``documenter``, ``evaluator`` or ``metric``
     sampling: Sampling = Sampling()
-    sample: int = 0  # index of this independent sample of the same request
+    sample: int = 0  # index of the sample, for independent samples of the same request
     scope: str = ""  # identity of the work item (trial or candidate)
-    json_schema: Mapping[str, object] | None = None  # schema of the answer, where the model supports it
-    grammar: str | None = None  # GBNF for the embedded model only; overrides ``json_schema``
+    json_schema: Mapping[str, object] | None = None  # schema of the answer, if the model supports schemas
+    grammar: str | None = None  # GBNF, for the embedded model only; overrides ``json_schema``
 
     @property
     def digest(self) -> str:
@@ -77,24 +77,24 @@ class Usage:
 class Answer:
     """A model's answer."""
 
-    text: str  # never empty
-    model: str  # the provider's name for it
-    usage: Usage  # counted by the provider
-    cost_usd: float | None  # 0.0 for the embedded model, None if unknown
-    latency_s: float  # of the successful attempt
-    finish_reason: str  # LiteLLM's name: ``stop``, ``length`` …
+    text: str  # never an empty string
+    model: str  # the provider's name for the model
+    usage: Usage  # counts reported by the provider
+    cost_usd: float | None  # 0.0 for the embedded model; None if unknown
+    latency_s: float  # duration of the successful attempt
+    finish_reason: str  # LiteLLM's finish reason: ``stop``, ``length`` …
     attempts: int = 1
     source: str = "live"  # ``live``, ``recorded`` (in this session) or ``replay``
     reasoning: str | None = None
     dropped: tuple[str, ...] = ()  # settings that the model does not support
-    shaped: bool = False  # the request's grammar was enforced
+    shaped: bool = False  # whether the request's grammar was enforced
 
 
 class ModelError(WorkbenchError):
-    """A model call failed; ``kind`` is a stable name that is stored in the session.
+    """A model call failed; ``kind`` is a stable name stored in the session.
 
-    ``permanent``: every request fails until the user fixes the cause (a wrong name, key or address). ``usage`` and
-    ``cost_usd`` are those of an unusable response that was billed.
+    If ``permanent`` is True, every request fails until the user fixes the cause (a wrong name, key or address).
+    ``usage`` and ``cost_usd`` belong to an unusable response that was billed.
     """
 
     kind = "model"
@@ -113,7 +113,7 @@ class ModelTimeout(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The provider refused the request; a retry cannot help."""
+    """The provider refused the request, so a retry cannot help."""
 
     kind = "refused"
 
@@ -125,7 +125,7 @@ class ModelUnavailable(ModelError):
 
 
 class RateLimited(ModelError):
-    """The provider's rate limit persisted beyond the run's time limits."""
+    """The provider's rate limit lasted beyond the run's time limits."""
 
     kind = "rate_limited"
 
@@ -137,7 +137,7 @@ class SpendLimit(ModelError):
 
 
 class MalformedAnswer(ModelError):
-    """The answer was empty or is not a valid chat completion."""
+    """The answer is empty or not a valid chat completion."""
 
     kind = "malformed"
 
@@ -153,7 +153,7 @@ class EmptyAnswer(MalformedAnswer):
 
 
 class NotRecorded(ModelError):
-    """The replayed session holds no answer to this request."""
+    """The replayed session contains no answer to this request."""
 
     kind = "not_recorded"
 
@@ -171,14 +171,14 @@ class LocalModelCrashed(ModelError):
 
 
 def model_error(kind: str, sentence: str) -> ModelError:
-    """Return the error for a ``kind`` stored in a session; an unknown kind is a plain ``ModelError``."""
+    """Return the error for a ``kind`` stored in a session; an unknown kind becomes a plain ``ModelError``."""
     kinds = {one.kind: one for one in ModelError.__subclasses__()}
     return kinds.get(kind, ModelError)(sentence)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try of a call; ``waited_s`` is the pause before the next one."""
+    """One attempt of a call; ``waited_s`` is the pause in seconds before the next attempt."""
 
     started_at_unix: float
     seconds: float
@@ -188,7 +188,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """A finished call (``answer`` or ``error``) with all its tries, or a billed try that was retried."""
+    """A finished call (``answer`` or ``error``) with all its attempts, or a billed attempt that was retried."""
 
     request: Request
     nth: int
@@ -207,7 +207,7 @@ class CallRecord:
 
 
 class ModelClient(Protocol):
-    """Answers requests: the gateway, a remote agent or a test double."""
+    """Answers requests; implemented by the gateway, a remote agent or a test double."""
 
     async def complete(self, request: Request) -> Answer: ...
 
@@ -216,10 +216,10 @@ class CallLog(Protocol):
     """Stores calls; the engine's implementation writes them to the session file."""
 
     def recall(self, request: Request, nth: int) -> Answer | None:
-        """Return the recorded answer to this request, or None to call the model."""
+        """Return the recorded answer to this request, or None if the model must be called."""
 
     def record(self, call: CallRecord) -> None:
-        """Store a finished call durably; its answer may be used once this returns."""
+        """Store a finished call durably; its answer may be used once this method returns."""
 
 
 class MemoryCallLog:
@@ -236,20 +236,20 @@ class MemoryCallLog:
 
 
 class ReplaySource(Protocol):
-    """Recorded answers of another session."""
+    """The recorded answers of another session."""
 
     def find(self, digest: str, sample: int, nth: int) -> Answer | None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """Limits on a run's model calls."""
+    """Limits on the model calls of a run."""
 
     concurrency: int = 16  # concurrent requests per provider
-    concurrency_of: Mapping[str, int] = field(default_factory=dict)  # overrides by provider (``openai``, ``local`` …)
-    timeout_s: float = 180.0  # for one try
-    total_s: float = 900.0  # for a call with all its tries and waits
-    tries: int = 6  # per call
-    backoff_s: float = 1.0  # first wait between tries; it doubles each time, with jitter
-    longest_wait_s: float = 120.0  # the call fails if a provider requests a longer wait
-    spend_usd: float | None = None  # for the run; calls of unknown price do not count
+    concurrency_of: Mapping[str, int] = field(default_factory=dict)  # exceptions by provider (``openai``, ``local`` …)
+    timeout_s: float = 180.0  # seconds for one attempt
+    total_s: float = 900.0  # seconds for a call, including all attempts and waits
+    tries: int = 6  # attempts per call
+    backoff_s: float = 1.0  # seconds before the first retry, doubling each time, with random variation
+    longest_wait_s: float = 120.0  # the call fails if a provider requests a longer wait in seconds
+    spend_usd: float | None = None  # US dollars for the run; calls with an unknown price do not count

@@ -1,13 +1,13 @@
-"""From docstrings to candidate bodies, and from their verdicts to pass@k.
+"""Turn docstrings into candidate bodies, and the verdicts on these bodies into pass@k.
 
-``build_prompt`` shows the file up to the missing body, ``extract_body`` takes the body out of the answer,
-``repository.splice`` puts it into the file, and ``summarise`` turns verdicts into pass@k. ``building`` is heavier and
-must be imported by name.
+``build_prompt`` shows the file up to the missing body, ``extract_body`` extracts the body from the answer,
+``repository.splice`` inserts it into the file, and ``summarise`` computes pass@k from the verdicts. ``building`` is
+more expensive to import and must be imported explicitly.
 """
 
 import lazy_loader
 
-# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+# Nothing is imported here. A package that imports its own modules can deadlock with a thread importing one of them.
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={

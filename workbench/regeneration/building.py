@@ -1,4 +1,4 @@
-"""Build tasks: trace a repository's suite, and select functions whose tests distinguish a stub from the original."""
+"""Build tasks: trace a repository's suite, and select the functions whose tests tell a stub from the original."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from workbench.sandbox.worker import is_left_out
 _NOT_SOURCES = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples", "benchmark", "benchmarks"})
 _NOT_FILES = frozenset({"setup.py", "conftest.py", "noxfile.py"})
 
-#: Number of tests of T_i to run first with a stub: one failure is enough, and the rest of T_i may take long.
+#: Number of tests of T_i to run first with a stub: one failure is enough, and running all of T_i may take long.
 _FIRST_TESTS = 3
 
 
 class BuildCache(Protocol):
-    """Storage of intermediate results, with which an interrupted build continues where it stopped."""
+    """Stores intermediate results, so that an interrupted build can continue where it stopped."""
 
     def suite(self) -> Suite | None: ...
 
@@ -63,10 +63,10 @@ async def build_tasks(
 ) -> TaskSet:
     """Build the tasks of the pristine tree at ``snapshot_root``.
 
-    ``limits`` apply to one candidate; ``record`` has the results of an interrupted build and stores those of this one.
+    ``limits`` apply to each candidate; ``record`` contains the results of an interrupted build and stores new ones.
 
     Raises:
-        SuiteFailed: The repository's tests cannot be used; the message is the reason.
+        SuiteFailed: The repository's tests cannot be used; the message says why.
         SandboxError: The sandbox does not start.
     """
     limits = limits or Limits()
@@ -110,7 +110,7 @@ async def build_tasks(
 
 
 class _Builder:
-    """Decides for every function whether it becomes a task; the results are in the order of the files."""
+    """Decides for every function whether it becomes a task; results are in file order."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class _Builder:
 
     async def _by_running(self, function: Function, source: bytes, trace: FunctionTrace) -> Task | Dropped:
         if self.rules.selection == "published":
-            # The published counts require only that the tests pass with the original in the suite.
+            # The published counts require only that the tests pass with the original body as part of the suite.
             return self._task(function, source, trace, self._seconds(trace.tests))
         original = await self._original(function, source, trace)
         if original.verdict is not Verdict.PASSED:
@@ -256,9 +256,9 @@ class _Builder:
         )
 
     async def _original(self, function: Function, source: bytes, trace: FunctionTrace) -> Report:
-        """Test the original body; functions with the same tests share the report, since the tree is the same.
+        """Test the original body; functions with the same tests share one report, since the tree is identical.
 
-        Even a body that runs at import may be patched here, because it is replaced by itself.
+        Even a body that runs at import may be patched here, because it is replaced with itself.
         """
         if trace.tests not in self._originals:
             testing = self._test(function, source, replace(trace, import_time=False), trace.tests)
@@ -299,7 +299,7 @@ def _sources(root: Path, is_selected: Callable[[PurePosixPath], bool]) -> dict[s
 
 
 def may_be_source(path: PurePosixPath) -> bool:
-    """Return whether a file may contain tasks, judged by its name only."""
+    """Return whether a file may contain tasks, judging by its name alone."""
     return not (
         _NOT_SOURCES.intersection(path.parts[:-1])
         or path.name in _NOT_FILES
@@ -309,7 +309,7 @@ def may_be_source(path: PurePosixPath) -> bool:
 
 
 def source_rule(workspace: Workspace) -> Callable[[PurePosixPath], bool]:
-    """Return a predicate for the project's source files, which excludes tests, documentation and examples."""
+    """Return a predicate for the project's source files; it excludes tests, documentation and examples."""
     is_test = is_test_file(workspace.root, workspace.import_roots, workspace.own_modules)
 
     def is_source(path: PurePosixPath) -> bool:
@@ -320,15 +320,15 @@ def source_rule(workspace: Workspace) -> Callable[[PurePosixPath], bool]:
 
 @dataclass(frozen=True, slots=True)
 class FunctionTrace:
-    """The tests that execute one function."""
+    """The tests that execute a function."""
 
     tests: tuple[str, ...]  # T_i: stable tests that execute at least one line of the body
-    unstable: tuple[str, ...]  # quarantined tests that execute it
-    statements: int  # executable lines of the body, including nested functions
-    covered: int  # statements that T_i executes
+    unstable: tuple[str, ...]  # quarantined tests that execute the function
+    statements: int  # number of executable statements in the body, including nested functions
+    covered: int  # number of statements that T_i executes
     branches: int
-    branches_covered: int  # branches that T_i takes
-    import_time: bool  # the body also runs while modules are imported or tests collected
+    branches_covered: int  # number of branches that T_i takes
+    import_time: bool  # whether the body also runs while modules are imported or tests are collected
 
     @property
     def coverage(self) -> float:
@@ -340,15 +340,15 @@ def trace_functions(
 ) -> dict[str, FunctionTrace]:
     """Return the trace of each function of one file, by function id.
 
-    A line belongs to the innermost function around it; a nested function's statements and branches also count for the
-    outer one, whose body contains them. With ``published``, any executed line between the function's header and its end
-    counts, including those of nested functions.
+    A line belongs to the innermost function around it. The statements and branches of a nested function also count for
+    the outer one, because its body contains them. If ``published`` is True, any executed line between the function's
+    header and its end counts, including lines of nested functions.
     """
     recorded = suite.trace.get("files", {}).get(path)
     if recorded is None:
         return {}
     contexts = suite.trace["contexts"]
-    # A set of tests is an integer whose bit n stands for the n-th context; "" is the context outside of tests.
+    # A set of tests is an integer in which bit n stands for the n-th context; "" is the context outside of tests.
     bits = {name: number for number, name in enumerate(contexts)}
     masks = [int(mask, 16) for mask in suite.trace["masks"]]
     lines = {int(line): masks[number] for line, number in recorded["lines"].items()}
@@ -373,11 +373,11 @@ def trace_functions(
         executed_by = 0
         import_time = False
         for line in body - inner:
-            # A body on the header's line shares that line, which runs at import even if the body does not.
+            # A one-line body shares its line with the header, which runs at import even if the body does not.
             import_time |= bool(lines.get(line, 0) & no_test) and line > _line(source, function.header.end)
             executed_by |= lines.get(line, 0)
         around = [other for other in functions if other.body.start <= function.span.start < other.body.end]
-        # A function created at import by an enclosing function already has the original code.
+        # A function created at import by an enclosing function keeps the original code.
         import_time |= any(lines.get(line, 0) & no_test for other in around for line in bodies[other.id])
         if published:
             for line in range(function.start_line, function.end_line + 1):

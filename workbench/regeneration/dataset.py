@@ -20,7 +20,7 @@ from workbench.regeneration.tasks import Task, TaskSet, located
 from workbench.repository.functions import Function
 from workbench.repository.lines import decode, source_encoding
 
-#: Incremented whenever a column changes its name or its meaning.
+#: Incremented whenever the name or meaning of a column changes.
 SCHEMA_VERSION = 1
 
 
@@ -30,9 +30,9 @@ def _column(kind: str, meaning: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class DatasetRow:
-    """One task: the file around the body, the body, its tests, and their environment.
+    """One task: the body, the file around it, its tests, and their environment.
 
-    ``left_context + gt + right_context`` is the whole file. Columns up to ``test_command`` have RealCode's names.
+    ``left_context + gt + right_context`` is the whole file. Columns up to ``test_command`` use RealCode's names.
     """
 
     id: int = _column("int", "row number in this file, from 0")
@@ -95,7 +95,7 @@ class DatasetRow:
         return Task(**{each.name: getattr(self, _COLUMNS_OF_TASK.get(each.name, each.name)) for each in fields(Task)})
 
 
-#: Columns whose names differ from the field of `Task`.
+#: Columns whose names differ from the corresponding field of `Task`.
 _COLUMNS_OF_TASK = {
     "id": "task_id", "path": "fn", "tests": "PASS_TO_PASS", "covered": "statements_covered", "docstring": "doc",
     "unstable": "unstable_tests",
@@ -103,19 +103,19 @@ _COLUMNS_OF_TASK = {
 
 
 def columns() -> tuple[tuple[str, str, str], ...]:
-    """Return (name, kind, meaning) of every column; a kind with ``?`` may be null."""
+    """Return (name, kind, meaning) of every column; a kind that ends in ``?`` may be null."""
     return tuple((each.name, each.metadata["kind"], each.metadata["meaning"]) for each in fields(DatasetRow))
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of the tasks of one repository."""
+    """Where the tasks of a repository come from."""
 
-    repo: str  # ``owner/name`` or a name
-    source: str  # what was fetched
-    revision: str  # commit of a git source, else "" or another digest
-    snapshot: str  # digest of the content
-    root: Path  # of the pristine tree
+    repo: str  # ``owner/name``, or just a name
+    source: str  # the source that was fetched
+    revision: str  # git commit; for other sources, another digest or ""
+    snapshot: str  # digest of the snapshot's content
+    root: Path  # root folder of the pristine tree
     environment: Environment
 
 
@@ -124,13 +124,13 @@ def numbered(rows: Sequence[DatasetRow]) -> tuple[DatasetRow, ...]:
 
 
 def repository_name(name: str, source: str) -> str:
-    """Return ``owner/name`` for a repository on GitHub, else ``name``."""
+    """Return ``owner/name`` for a repository on GitHub, otherwise its short name."""
     found = re.search(r"github\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)?(?:@.*)?/?$", source)
     return found[1] if found else name
 
 
 def make_rows(origin: Origin, built: TaskSet) -> list[DatasetRow]:
-    """Return a row for every task, numbered from 0. WorkbenchError: a file has changed since the build."""
+    """Return a row for every task, numbered from 0. Raises WorkbenchError if a file has changed since the build."""
     rows: list[DatasetRow] = []
     python = _python(origin.environment)
     build = " ".join(["pip install", *origin.environment.installed, "pytest-json-report"])
@@ -169,7 +169,7 @@ def make_rows(origin: Origin, built: TaskSet) -> list[DatasetRow]:
 
 
 def _parts(source: bytes, function: Function) -> tuple[bytes, bytes, bytes]:
-    """Split the file before and after the body at line starts, as in RealCode's rows."""
+    """Split the file at line starts before and after the body, as in RealCode's rows."""
     start, end = function.body
     blank = re.match(rb"[ \t\f]*(?:\r\n|\r|\n)", source[start:end])
     start += blank.end() if blank else 0
@@ -199,11 +199,11 @@ _NAME, _SUMMARY, _DROPPED = "tasks", "summary.json", "dropped.jsonl"
 
 
 class BadDataset(UsageError):
-    """A file is not a dataset of tasks, or this version cannot read it."""
+    """A file is not a dataset of tasks, or not one that this version can read."""
 
 
 class ParquetMissing(WorkbenchError):
-    """Parquet files need pyarrow, which is not installed."""
+    """pyarrow, which is required for Parquet files, is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,8 @@ class Dataset:
     """A dataset as returned by :func:`read_dataset`."""
 
     rows: tuple[DatasetRow, ...]
-    summary: Mapping[str, Any] = field(default_factory=dict)  # counts per stage by repository; empty if missing
+    # number of functions at each stage, by repository; empty if the summary is missing
+    summary: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def repositories(self) -> tuple[str, ...]:
@@ -219,7 +220,7 @@ class Dataset:
 
 
 def parse_formats(text: str) -> tuple[str, ...]:
-    """Parse a list of formats such as ``jsonl,parquet``. UsageError, ParquetMissing: it cannot be written."""
+    """Parse a list of formats such as ``jsonl,parquet``. Raises UsageError or ParquetMissing for unusable formats."""
     formats = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     unknown = [name for name in formats if name not in FORMATS]
     if unknown or not formats:
@@ -236,7 +237,7 @@ def write_dataset(
     dropped: Iterable[Mapping[str, Any]] = (),
     formats: Sequence[str] = FORMATS,
 ) -> tuple[Path, ...]:
-    """Write rows, dropped functions and summary, each file atomically; return the files. Raises ParquetMissing."""
+    """Write rows, dropped functions and a summary, each file atomically; return the files. Raises ParquetMissing."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = numbered(rows)
     written = []
@@ -256,10 +257,10 @@ def write_dataset(
 
 
 def read_dataset(path: Path | str) -> Dataset:
-    """Read a dataset from its folder, its ``.jsonl`` or its ``.parquet`` file.
+    """Read a dataset from its folder, or from its ``.jsonl`` or ``.parquet`` file.
 
     Raises:
-        BadDataset: There is none, a row lacks a column, or its version is newer than this program.
+        BadDataset: There is no dataset, a row lacks a column, or the format is newer than this version supports.
         ParquetMissing: It is a Parquet file, and pyarrow is not installed.
     """
     path = expanded(path)
@@ -284,7 +285,7 @@ def read_dataset(path: Path | str) -> Dataset:
 
 
 def _is_summary(data: Any) -> bool:
-    """Whether a file is a summary written by a build, with counts for each repository."""
+    """Return whether a file is a build summary with counts for each repository."""
     entries = data.get("repositories", []) if isinstance(data, dict) else None
     return isinstance(entries, list) and all(
         isinstance(entry, dict)

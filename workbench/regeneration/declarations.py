@@ -1,8 +1,8 @@
 """Read a project's metadata and requirements from its files without running any of them.
 
-Requirements come from the first of ``pyproject.toml``, the ``PKG-INFO`` of a source distribution, ``setup.cfg``, literals
-in ``setup.py``, and ``requirements.txt``. Test requirements come from extras, dependency groups and requirement files for
-tests and from ``tox.ini``; those for development are used only if there are none.
+Requirements come from the first of these that exists: ``pyproject.toml``, the ``PKG-INFO`` of an sdist, ``setup.cfg``,
+literals in ``setup.py``, and ``requirements.txt``. Test requirements come from ``tox.ini`` and from the extras,
+dependency groups and requirements files for tests; if there are none, those for development are used.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DEV_FILES = (
     "requirements/dev.txt", "requirements.txt",
 )  # fmt: skip
 
-#: Tools that tests do not need; some change how pytest runs (coverage, parallel runs).
+#: Tools that tests do not need; some of them change how pytest runs (coverage, parallel runs).
 _TOOLS = re.compile(
     r"^(pytest[-_]cov|pytest[-_]xdist|pytest[-_]randomly|coverage|coveralls|codecov|tox.*|nox|twine|build|wheel|black|flake8.*|mypy|ruff|"
     r"isort|pylint|pre[-_]commit|sphinx.*|mkdocs.*|furo|bump.*|towncrier|check[-_]manifest|setuptools[-_]scm|pyright|ipdb|pdbpp|"
@@ -44,22 +44,25 @@ _TOOLS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """What a project declares."""
+    """The metadata and requirements that a project declares."""
 
     name: str = ""  # "" if none is declared
-    version: str = "0"  # "0" if none can be read
-    requirements: tuple[str, ...] = ()  # at run time
-    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)  # by optional feature
-    test_requirements: tuple[str, ...] = ()  # probably needed by the tests
-    scripts: Mapping[str, str] = field(default_factory=dict, hash=False)  # console scripts: name → ``module:function``
-    entry_points: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)  # group → name → object
+    version: str = "0"  # "0" if it cannot be read
+    requirements: tuple[str, ...] = ()  # requirements at run time
+    # requirements by optional feature (extra)
+    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    test_requirements: tuple[str, ...] = ()  # requirements that the tests probably need
+    # console scripts, as name → ``module:function``
+    scripts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    # entry points, as group → name → object
+    entry_points: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
     python: str = ""  # supported versions of Python, as declared
-    licence: str = ""  # as ``pyproject.toml`` declares it
+    licence: str = ""  # license declared in ``pyproject.toml``
     read: tuple[str, ...] = ()  # names of the files that were read
 
 
 class _Files:
-    """The parsed files of a project; ``read`` has their names."""
+    """The parsed files of a project; ``read`` lists their names."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -73,7 +76,7 @@ class _Files:
         self.poetry = _table(self.tools.get("poetry"))
 
     def field(self, name: str) -> Any:
-        """Return a metadata field that all formats have, such as the name."""
+        """Return a metadata field that exists in all formats, such as the name."""
         return self.project.get(name) or self.poetry.get(name) or (self.info and self.info.get(name.capitalize()))
 
 
@@ -112,7 +115,7 @@ def declarations(root: Path) -> Declarations:
 
 
 def requirements_file(root: Path, name: str, seen: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """Return the requirements in a requirements file; follows ``-r`` and ``-c`` inside the project, ignores options."""
+    """Return the requirements in a file, following ``-r`` and ``-c`` inside the project and ignoring other options."""
     path = root / name
     if name in seen or not path.is_file() or not path.resolve().is_relative_to(root.resolve()):
         return ()
@@ -243,7 +246,7 @@ def _poetry(table: Mapping[str, Any]) -> tuple[str, ...]:
         if name == "python" or (isinstance(value, dict) and value.get("optional")):
             continue
         version = value if isinstance(value, str) else str(_table(value).get("version", "*"))
-        # A caret or tilde also sets an upper bound. Without the lock file, newer versions are the better guess.
+        # A caret or tilde also sets an upper bound, but newer versions are the better guess without the lock file.
         version = re.sub(r"[\^~]\s*=?\s*", ">=", version)
         found.append(name if version == "*" else f"{name}{version if version[0] in '<>=!' else '==' + version}")
     return tuple(found)
@@ -267,7 +270,7 @@ def _version(files: _Files) -> str:
 
 
 def _setup_py(path: Path, read: list[str]) -> dict[str, Any]:
-    """Return the keyword arguments of ``setup(…)``; those that are no literals or variables with one are None."""
+    """Return the keyword arguments of ``setup(…)``; those that are not literals, or variables set to one, are None."""
     try:
         module = python_syntax.parse(path.read_bytes())
     except (OSError, *python_syntax.UNREADABLE):

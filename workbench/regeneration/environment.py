@@ -1,11 +1,11 @@
-"""Build the environment in which a repository's tests run: its dependencies, pytest and coverage, not the project.
+"""Build the environment in which a repository's tests run: its dependencies, pytest and coverage, but not the project.
 
 An installed copy of the project would contain the original bodies, and tests might import it. The project is imported
-from the tree instead; a ``.dist-info`` folder without code makes it look installed for ``importlib.metadata``, plugins
+from the tree instead. A ``.dist-info`` folder without code makes it look installed to ``importlib.metadata``, plugins
 and console scripts.
 
-Environments are cached by their inputs, built in place under a lock, and complete once ``complete.json`` is written.
-They cannot be renamed into place, because the scripts of a virtual environment contain its path.
+Environments are cached by their inputs, built in place under a lock, and complete once ``complete.json`` exists. They
+cannot be built elsewhere and moved into place, because the scripts of a virtual environment contain its path.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from workbench.regeneration.project_layout import (
 from workbench.repository.sources import reason
 from workbench.sandbox import Workspace
 
-#: Incremented whenever environments are built differently, so that older ones are rebuilt.
+#: Incremented whenever the way environments are built changes, so that older ones are rebuilt.
 _FORMAT = 2
 
-#: Modules that tests often import without the project declaring them, with the distribution that provides each.
+#: Modules that tests often import although the project does not declare them, and the distribution that provides each.
 _WELL_KNOWN = {
     "attr": "attrs", "click": "click", "freezegun": "freezegun", "hypothesis": "hypothesis", "mock": "mock", "numpy": "numpy",
     "pandas": "pandas", "pydantic": "pydantic", "pytest_asyncio": "pytest-asyncio", "pytest_mock": "pytest-mock", "requests": "requests",
@@ -56,23 +56,23 @@ _WELL_KNOWN = {
 
 
 class EnvironmentFailed(WorkbenchError):
-    """The environment could not be built; the message includes the installer's last line."""
+    """The environment could not be built; the message includes the last line of the installer's output."""
 
 
 class DiskFull(EnvironmentFailed):
-    """The disk is full, so another installer would fail as well."""
+    """The disk is full, so a different installer would fail as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
     """A ready environment for one repository."""
 
-    python: Path  # its interpreter
+    python: Path  # the environment's interpreter
     folder: Path  # the virtual environment, in the cache
-    digest: str  # of the requirements and the Python version (64 hex digits)
+    digest: str  # digest of the requirements and the Python version (64 hex digits)
     requirements: tuple[str, ...]
-    installed: tuple[str, ...]  # sorted ``name==version``
-    missing: tuple[str, ...]  # modules that the project imports and the environment lacks, mostly optional
+    installed: tuple[str, ...]  # installed packages as sorted ``name==version``
+    missing: tuple[str, ...]  # modules that the project imports but the environment lacks, mostly optional ones
     workspace: Workspace  # how the sandbox presents the repository and runs its tests
 
 
@@ -86,9 +86,9 @@ async def build_environment(
 ) -> Environment:
     """Return the environment of the repository at ``root``, building it unless it is cached.
 
-    ``install`` and ``test`` are the ``pip install …`` and ``pytest …`` commands of ``case.toml``; without ``install``
-    the project's own declarations are used. ``seconds`` is the time limit of the installation. EnvironmentFailed: the
-    installer failed or timed out, a command is not supported, or the disk is full.
+    ``install`` and ``test`` are the ``pip install …`` and ``pytest …`` commands of ``case.toml``; without ``install``,
+    the project's own declarations are used. ``seconds`` is the time limit of the installation. Raises EnvironmentFailed
+    if the installer fails or times out, a command is not supported, or the disk is full.
     """
     try:
         return await _environment(root, install, test, on_progress, seconds)
@@ -151,7 +151,7 @@ async def _environment(
 
 
 def installed_in(digest: str) -> tuple[str, ...]:
-    """Return ``name==version`` of the packages in an environment; () if it was not built on this machine."""
+    """Return ``name==version`` of the packages in an environment, or () if it was not built on this machine."""
     record = completed(paths.cache_dir() / "environments" / digest[:24])
     return tuple(record["installed"]) if record is not None else ()
 
@@ -189,7 +189,7 @@ def _from_commands(root: Path, declared: Declarations, commands: Sequence[str]) 
 
 
 def _without_self(requirements: Sequence[str], declared: Declarations) -> tuple[str, ...]:
-    """Remove the project itself, replacing its extras by their requirements, and development tools."""
+    """Remove development tools and the project itself, whose extras are replaced with their requirements."""
     found: list[str] = []
     for line in requirements:
         match = re.match(r"\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?", line)
@@ -225,7 +225,7 @@ async def _build(
             await run_installer([*installer, *requirements], failure)
             break
         except EnvironmentFailed as failed:
-            # Pip may succeed where uv fails: it reads more configuration (indexes, folders with wheels).
+            # Pip may succeed where uv fails, because it reads more configuration (indexes, folders of wheels).
             if installer is pip or isinstance(failed, DiskFull):
                 raise
     _, modules = _contents(folder)
@@ -238,7 +238,7 @@ async def _build(
         except DiskFull:
             raise
         except EnvironmentFailed:
-            pass  # some tests then cannot be imported, which the suite reports
+            pass  # Some tests then cannot be imported, which the suite run reports.
     if declared.name:
         if canonicalize_name(declared.name) in _dependencies_of_pytest(site_packages(folder)):
             raise EnvironmentFailed(
@@ -255,9 +255,9 @@ async def _build(
 
 
 async def run_installer(command: Sequence[str], failure: str = "", why: Callable[[str], str] = last_words) -> None:
-    """Run an installer's command; ``why`` extracts the reason for a failure from its output.
+    """Run an installer command; ``why`` extracts the reason for a failure from its output.
 
-    ``failure`` is the beginning of the message of EnvironmentFailed; without it a failure is ignored.
+    ``failure`` is the start of the EnvironmentFailed message; if it is empty, a failure is ignored.
     """
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("VIRTUAL_ENV", "PYTHON"))}
     process = await asyncio.create_subprocess_exec(
@@ -276,7 +276,7 @@ async def run_installer(command: Sequence[str], failure: str = "", why: Callable
         raise
     if process.returncode and failure:
         text = output.decode("utf-8", "replace")
-        silent = "ensurepip" in text  # ensurepip does not print why it failed
+        silent = "ensurepip" in text  # ensurepip does not print the reason for its failure
         if says_full(text) or (silent and any(is_full(folder) for folder in _written_folders())):
             raise _disk_full(full_folder(_written_folders()))
         cause = why(text) or f"{Path(command[0]).name} exited with status {process.returncode}"
@@ -301,7 +301,7 @@ def _disk_full(folder: Path) -> DiskFull:
 
 
 def _contents(folder: Path) -> tuple[list[str], list[str]]:
-    """Return ``name==version`` of every installed distribution, and the top-level modules."""
+    """Return ``name==version`` of every installed distribution, and the installed top-level modules."""
     site = site_packages(folder)
     installed = []
     for info in sorted(site.glob("*.dist-info")):
@@ -339,7 +339,7 @@ def _remove_copy(folder: Path, name: str) -> None:
                 target = (site / line.rsplit(",", 2)[0].strip('"')).resolve()
                 if target.is_relative_to(folder.resolve()):
                     target.unlink(missing_ok=True)
-                    # A folder with only bytecode left could still be imported, as a namespace package.
+                    # A folder with nothing but bytecode could still be imported as a namespace package.
                     parent, stop = target.parent, site.resolve()
                     while parent != stop and parent.is_relative_to(stop) and parent.is_dir():
                         if any(entry.name != "__pycache__" for entry in parent.iterdir()):
@@ -350,7 +350,7 @@ def _remove_copy(folder: Path, name: str) -> None:
 
 
 def _metadata(declared: Declarations, python: Path) -> tuple[tuple[str, str], ...]:
-    """Return the files that make the project look installed: metadata, entry points and console scripts without code."""
+    """Return files that make the project look installed: metadata, entry points and console scripts without code."""
     if not declared.name:
         return ()
     folder = f"{re.sub(r'[-_.]+', '_', declared.name)}-{declared.version}.dist-info"
@@ -419,7 +419,7 @@ async def locked(path: Path) -> AsyncIterator[None]:
         await asyncio.to_thread(fcntl.flock, descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(descriptor)  # releases the lock, also one that a cancelled wait obtains later
+        os.close(descriptor)  # This also releases a lock that is acquired after the wait for it was cancelled.
 
 
 def _title(declared: Declarations, root: Path) -> str:

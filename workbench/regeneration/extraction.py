@@ -35,7 +35,7 @@ _HUNK = re.compile(r"^@@(?: .*)?$", re.MULTILINE)
 _QUOTED = re.compile(r"\s*(\"{3}|'{3})[ \t]*(?:python|py)?[ \t]*\n(?P<code>.*?)\n?[ \t]*\1\s*", re.DOTALL)
 _MARKUP = re.compile(r"</?(?:br|span|div|p|pre|code|b|i|em|strong|font|a)\b[^<>]*>")
 _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
-#: A string, to be skipped, or an invisible or unusual character outside of strings.
+#: Matches a string, which is skipped, or an invisible or unusual character outside of strings.
 _INVISIBLE = re.compile(
     r'"""(?:[^\\]|\\.)*?"""|' + r"'''(?:[^\\]|\\.)*?'''" + r'|"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
     rf"|(?P<space>[{_SPACES}])|(?P<unseen>[{UNSEEN}\u200c\u200d])",
@@ -55,7 +55,8 @@ class Interpretation:
 
     text: str
     note: str
-    must_define: bool = False  # accepted only if it defines the function or returns, as it may also be a usage example
+    # Accepted only if it defines the function or returns, because it may be just a usage example.
+    must_define: bool = False
 
 
 def interpretations(text: str) -> Iterator[Interpretation]:
@@ -109,7 +110,7 @@ def _shell_input(lines: list[str]) -> str:
 
 
 def _without_numbers(lines: list[str]) -> Iterator[str]:
-    """Yield the lines without leading consecutive numbers, cut after the separator and at the column of the code."""
+    """Yield the lines without leading line numbers, cut once after the separator and once at the column of the code."""
     found = [_LINE_NUMBER.match(line) for line in lines]
     numbers = [int(one["number"]) for one in found if one]
     if not numbers or len(numbers) < len(lines) or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
@@ -125,9 +126,9 @@ def _without_numbers(lines: list[str]) -> Iterator[str]:
 
 
 def code_in_json(text: str, *, anywhere: bool = False) -> list[tuple[str, bool]]:
-    """Return the strings in JSON that may be the code, each with whether its key is one of ``_CODE_KEYS``.
+    """Return the strings in JSON that may be code, each with whether its key is one of ``_CODE_KEYS``.
 
-    With ``anywhere`` the JSON may begin on any line.
+    If ``anywhere`` is True, the JSON may start on any line.
     """
     starts = [0] if not anywhere else [one.start() for one in re.finditer(r"^[ \t]*[{\[]", text, re.MULTILINE)][:20]
     for start in starts:
@@ -190,7 +191,7 @@ def _parts(value: Any) -> list[Any]:
 Style = Literal["chat", "completion", "solution"]
 
 EXTRACTION_VERSION = "extraction-2"
-MAX_ANSWER = 200_000  # characters; longer answers are truncated
+MAX_ANSWER = 200_000  # maximum number of characters; longer answers are truncated
 _CUT = "the answer was cut "
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _DEFINED = re.compile("the (?:definition|function|class|header) ")
@@ -201,8 +202,8 @@ _SPECIAL = re.compile(r"(?:<\|[A-Za-z_ ]{1,30}\|>|</s>|<eos>)\s*\Z")
 class Extraction:
     """The body extracted from an answer.
 
-    ``body`` is dedented, ready for ``splice``; None if the answer contains no code. ``reason`` says why the candidate
-    is invalid; its body is still available for display. ``notes`` list what was left out or adjusted.
+    ``body`` is dedented and ready for ``splice``, or None if the answer contains no code. ``reason`` says why the
+    candidate is invalid; its body can still be displayed. ``notes`` lists what was left out or adjusted.
     """
 
     body: str | None
@@ -215,15 +216,15 @@ class Extraction:
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """The notes on adjustments to the answer, without those on its truncation."""
+        """The notes on adjustments to the answer, without notes on its truncation."""
         return tuple(note for note in self.notes if not note.startswith(_CUT))
 
 
 def extract_body(answer: str, function: Function, source: bytes = b"", *, style: Style = "chat") -> Extraction:
-    """Return the body for ``function`` in ``answer``; never raises.
+    """Return the body of ``function`` found in ``answer``; never raises.
 
-    Imports repeated from ``source`` (which may be empty) are left out. ``style`` is ``chat`` for an answer to the prompt,
-    or as in EvalPlus ``completion`` for text that continues the file and ``solution`` for whole code.
+    Imports repeated from ``source`` (which may be empty) are left out. ``style`` is ``chat`` for an answer to the
+    prompt. EvalPlus's ``completion`` is text that continues the file, and its ``solution`` is a complete program.
     """
     notes: list[str] = []
     text = answer.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").replace("\x00", "")
@@ -252,7 +253,7 @@ def _read(text: str, function: Function, source: bytes, notes: list[str], style:
     if not text.strip():
         return Extraction(None, tuple(notes), "the answer is empty")
     if rest := after_first_tag(text):
-        # A tag of any name before a function's code contains the model's thoughts or plans.
+        # If a tag precedes the function's code, it contains the model's thoughts or plans, whatever its name.
         after_tag = _read(rest, function, source, [*notes, "a tag before the code was left out"], style)
         if _is_function_body(after_tag):
             return after_tag
@@ -279,7 +280,7 @@ def _blocks(text: str, style: Style) -> list[AnswerBlock]:
     blocks = read_blocks(text)
     if style == "chat" or (blocks and blocks[0].fenced and text.lstrip().startswith(("`", "~", "<", "["))):
         return blocks
-    # Whole code may contain fences in strings, so the literal text is candidate before the blocks in it.
+    # A complete program may contain fences in strings, so the literal text comes before the blocks found in it.
     return [AnswerBlock(text, fenced=False), *[replace(block, certain=False) for block in blocks if block.fenced]]
 
 
@@ -288,7 +289,7 @@ def _from_json(
 ) -> Extraction | None:
     for text, has_code_key in strings:
         found = _read(split_reasoning(text).answer, function, source, [*notes, "the code was in JSON"], style)
-        # Almost any string parses, so one under another key must define the function or return.
+        # Almost any string parses, so the value of any other key must define the function or return.
         if (found.valid and has_code_key) or _is_function_body(found):
             return found
     return None
@@ -305,7 +306,7 @@ class _ReducedBlock:
 
     @property
     def belongs(self) -> bool:
-        """Whether it is certainly the function's code and not an example that calls it."""
+        """Return whether the code is certainly the function's own and not an example that calls it."""
         return self.reduced.defines_target or returns(self.reduced.body)
 
     @property
@@ -317,7 +318,7 @@ class _ReducedBlock:
 
 
 def _best(blocks: list[AnswerBlock], function: Function, source: bytes) -> _ReducedBlock | None:
-    """Return the best block; of equally good ones the last that defines the function or returns, as it is a correction."""
+    """Return the best block; among equals, the last that defines the function or returns (likely a correction)."""
     best: _ReducedBlock | None = None
     texts = [block.text for block in blocks if block.fenced and block.closed and block.certain]
     for block in blocks:
@@ -338,7 +339,7 @@ def _best(blocks: list[AnswerBlock], function: Function, source: bytes) -> _Redu
 
 
 def _is_excerpt(text: str, whole: str) -> bool:
-    """Whether a block only repeats lines of another."""
+    """Return whether a block only repeats lines of another."""
     lines = {line.strip() for line in whole.splitlines()}
     return all(line.strip() in lines for line in text.splitlines() if line.strip())
 
@@ -352,7 +353,8 @@ def _reduced(block: AnswerBlock, function: Function, source: bytes, other_code: 
         read = found.problem is None and not found.trivial
         if read and not (interpretation.must_define and not (found.defines_target or returns(found.body))):
             return replace(found, notes=(interpretation.note, *found.notes))
-        # A diff of the docstring alone reduces to a stub; it must be an invalid answer, not the model's own `pass`.
+        # A diff that changes only the docstring reduces to a stub. It is an invalid answer, not a `pass` the model
+        # wrote.
         if interpretation.must_define and (read or literal.problem is None) and not is_python(block.text):
             return Reduced("", (), f"{interpretation.note}, which does not define {function.name}")
     if literal.problem is None or (block.fenced and block.closed):
@@ -401,16 +403,17 @@ _MAX_SAMPLES_BYTES = 1_000_000_000
 class Sample:
     """One line of a samples file."""
 
-    task: str  # "" if it cannot be read
+    task: str  # "" if the line cannot be read
     style: Literal["completion", "solution"]
     text: str
     problem: str = ""  # why the line cannot be used
 
 
 def read_samples(path: Path) -> list[Sample]:
-    r"""Read answers produced elsewhere, as JSON Lines in EvalPlus style: ``task_id`` with ``completion`` or ``solution``.
+    r"""Read existing answers from JSON Lines in EvalPlus style: ``task_id`` with ``completion`` or ``solution``.
 
-    Only ``\n`` ends a line: texts may contain U+2028, form feeds and similar characters. UsageError: no line is usable.
+    Lines end only at ``\n``, because texts may contain U+2028, form feeds and similar characters. Raises UsageError if
+    no line is usable.
     """
     found = []
     data = read_bytes(path, "The samples file", most=_MAX_SAMPLES_BYTES).removeprefix(codecs.BOM_UTF8)

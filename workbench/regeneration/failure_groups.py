@@ -1,9 +1,9 @@
 """Groups of candidates that failed in the same way.
 
-Two candidates are in one group if the same tests failed, and the most informative test (:func:`lead_of`) shows the same
-wrong value (``assert 1 == 2``) or the same exception at the same location. Addresses and temporary paths differ from run
-to run and are ignored. In the task's own file, line numbers depend on the length of the body, so the exception's message
-is compared instead.
+Two candidates are in the same group if the same tests failed, and the most informative test (:func:`lead_of`) shows the
+same wrong value (``assert 1 == 2``) or the same exception at the same location. Addresses and temporary paths differ
+from run to run and are ignored. Line numbers in the task's own file depend on the length of the body, so the
+exception's message is compared there instead.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 WRONG_VERDICTS = ("failed", "timeout", "crashed", "invalid")
-"""Verdicts of failed candidates; ``error`` is a failure of the workbench, not of the candidate."""
+"""Verdicts of failed candidates; ``error`` means that the workbench failed, not the candidate."""
 
 Cause = tuple[str | int, ...]
-"""The key of a group: only compared for equality."""
+"""The key of a group, used only to test for equality."""
 
 _MASKS = (
     (re.compile(r"\b0x[0-9a-fA-F]{4,}"), "0x…"),
@@ -45,7 +45,7 @@ _FRAME = re.compile(r'^\s*File "([^"\n]+)", line (\d+)(?:, in (\S+))?', re.MULTI
 
 @dataclass(frozen=True, slots=True)
 class FailureLocation:
-    """A line of the project: path, function and line (from 1); empty if no frame of the traceback is in the project."""
+    """A line of the project: path, function and line (from 1); empty if no traceback frame is in the project."""
 
     path: str = ""
     function: str = ""
@@ -67,13 +67,13 @@ class FailedTest:
 
     @property
     def wrong_value(self) -> str:
-        """The failed comparison as pytest prints it (``assert 1 == 2``); "" for any other failure."""
+        """The failed comparison as pytest prints it (``assert 1 == 2``), or "" for any other failure."""
         found = _ASSERTED.match(self.message)
         return steady(found[1]) if found else ""
 
     @property
     def exception(self) -> str:
-        """The type of the exception; "" if there is none because the test did not run or was skipped."""
+        """The type of the exception, or "" if there is none because the test did not run or was skipped."""
         if self.outcome not in ("failed", "error"):
             return ""
         if self.wrong_value:
@@ -89,21 +89,21 @@ class FailedCandidate:
     id: str
     task: str
     path: str
-    function: str  # qualified name
+    function: str  # qualified name of the function
     group: Group
-    sample: int  # from 0
+    sample: int  # index of the sample, from 0
     verdict: str  # one of :data:`WRONG_VERDICTS`
     reason: str = ""
-    tests: tuple[str, ...] = ()  # the failed tests, sorted
+    tests: tuple[str, ...] = ()  # failed tests, sorted
     lead: FailedTest | None = None  # the most informative failed test
-    changed: int = 0  # removed plus added lines compared with the original body, in any order
+    changed: int = 0  # lines added and removed relative to the original body, regardless of order
 
 
 @dataclass(frozen=True, slots=True)
 class FailureGroup:
-    """Candidates that failed in the same way, the one with the smallest difference to the original first."""
+    """Candidates that failed in the same way, ordered by how little their bodies differ from the original."""
 
-    key: str  # the same in every run and on every machine
+    key: str  # identical in every run and on every machine
     candidates: tuple[FailedCandidate, ...]
     tasks: int
 
@@ -117,10 +117,10 @@ class FailureGroup:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """The tests that failed for at least one candidate."""
+        """The tests that failed for at least one candidate of the group."""
         first = self.representative.tests
         if all(one.tests == first for one in self.candidates):
-            return first  # in their order
+            return first  # in their original order
         return tuple(sorted({test for one in self.candidates for test in one.tests}))
 
     @property
@@ -130,7 +130,7 @@ class FailureGroup:
 
     @property
     def message(self) -> str:
-        """The message of the representative's leading test, else the reason of its verdict."""
+        """The message of the representative's most informative test, or the reason for its verdict."""
         one = self.representative
         return one.lead.message if one.lead is not None and one.lead.message else one.reason
 
@@ -164,14 +164,14 @@ class FailingTestCount:
 
 @lru_cache(maxsize=65_536)
 def steady(text: str) -> str:
-    """Mask what differs from run to run: addresses, temporary paths, random identifiers."""
+    """Mask parts that differ from run to run: addresses, temporary paths, random identifiers."""
     for pattern, mask in _MASKS:
         text = pattern.sub(mask, text)
     return text
 
 
 def place_of(traceback: str) -> FailureLocation:
-    """Return the innermost frame of the project in a traceback of pytest's native style, where its paths are relative."""
+    """Return the innermost frame of the project in a native-style pytest traceback, where its path is relative."""
     place = FailureLocation()
     for path, line, function in _FRAME.findall(traceback):
         if not _is_outside(path):
@@ -184,7 +184,7 @@ def _is_outside(path: str) -> bool:
 
 
 def lead_of(tests: Sequence[FailedTest]) -> FailedTest | None:
-    """Return the most informative test: one with the most frequent message, an exception rather than a wrong value."""
+    """Return the test with the most frequent message; among equals, prefer exceptions to wrong values."""
     counts = Counter(steady(test.message) for test in tests)
     ordered = sorted(tests, key=lambda one: one.test)
     return max(
@@ -197,7 +197,7 @@ def lead_of(tests: Sequence[FailedTest]) -> FailedTest | None:
 def failure_groups(
     candidates: Iterable[FailedCandidate], cause: Callable[[FailedCandidate], Cause] | None = None
 ) -> tuple[FailureGroup, ...]:
-    """Group candidates by ``cause``: the largest group first, of equally large ones that with more tasks."""
+    """Group candidates by ``cause``, largest group first; among groups of equal size, the one with more tasks."""
     found: dict[Cause, list[FailedCandidate]] = {}
     of = cause or same_failure
     for one in candidates:
@@ -214,7 +214,7 @@ def failure_groups(
 
 
 def failing_most(candidates: Iterable[FailedCandidate]) -> tuple[FailingTestCount, ...]:
-    """Return the tests that failed for any candidate, the most frequent first."""
+    """Return the tests that failed for any candidate, most frequent first."""
     counts: Counter[str] = Counter()
     tasks: dict[str, set[str]] = {}
     for one in candidates:
@@ -226,14 +226,14 @@ def failing_most(candidates: Iterable[FailedCandidate]) -> tuple[FailingTestCoun
 
 
 def same_failure(one: FailedCandidate) -> Cause:
-    """The error together with all failed tests."""
+    """Return a key of the error together with all failed tests."""
     lead = one.lead
     location = () if lead is None else (lead.test,) if lead.wrong_value else (lead.place.path, lead.place.function)
     return (*same_error(one), "in", *location, "of", *one.tests)
 
 
 def same_error(one: FailedCandidate) -> Cause:
-    """The error regardless of the failed tests: a wrong value, or an exception with its location or message."""
+    """Return a key of the error alone: a wrong value, or an exception with its location or message."""
     lead = one.lead
     if lead is None or (one.verdict != "failed" and not lead.exception):
         return (one.verdict, "reason", _LINE_NUMBER.sub("line n", steady(one.reason)))
@@ -246,7 +246,7 @@ def same_error(one: FailedCandidate) -> Cause:
 
 
 def same_exception(one: FailedCandidate) -> Cause:
-    """The verdict and the type of the exception, if there is one."""
+    """Return a key of the verdict and the exception type, if there is an exception."""
     return (one.verdict, one.lead.exception if one.lead is not None else "")
 
 
@@ -259,23 +259,23 @@ _MAX_TEST_LINES = 400
 
 @dataclass(frozen=True, slots=True)
 class SourceOfTest:
-    """Lines of a test file."""
+    """Lines from a test file."""
 
     path: str
-    first: int  # line number, from 1
-    lines: tuple[str, ...]  # of the test, with its decorators
-    asserting: int  # the line that failed, 0 if unknown
+    first: int  # line number of the first line, from 1
+    lines: tuple[str, ...]  # lines of the test, with its decorators
+    asserting: int  # number of the line that failed, or 0 if unknown
     error_lines: tuple[str, ...]  # the exception, and the values that pytest explains
 
 
 def asserting_line(traceback: str, path: str) -> int:
-    """Return the line number of a file's innermost frame in a traceback, 0 if it has none."""
+    """Return the line number of a file's innermost frame in a traceback, or 0 if it has none."""
     lines = [int(line) for name, line, _ in _FRAME.findall(traceback) if name == path]
     return lines[-1] if lines else 0
 
 
 def error_lines(traceback: str) -> tuple[str, ...]:
-    """Return the lines after the last frame of a traceback: the exception, and the values that pytest explains."""
+    """Return the lines after the last traceback frame: the exception, and the values that pytest explains."""
     lines = traceback.rstrip("\n").split("\n")
     last = max((at for at, line in enumerate(lines) if _FRAME.match(line)), default=-1)
     below = lines[last + 1 :]
@@ -286,7 +286,7 @@ def error_lines(traceback: str) -> tuple[str, ...]:
 
 
 def source_of_test(text: str, test_id: str, traceback: str = "") -> SourceOfTest | None:
-    """Return the source of a test (a pytest node id) in the text of its file, None if the file has no such function."""
+    """Return the source of a test (a pytest node id) from its file's text, or None if there is no such function."""
     path, _, rest = test_id.partition("::")
     names = rest.partition("[")[0].split("::")
     try:
@@ -304,7 +304,7 @@ def source_of_test(text: str, test_id: str, traceback: str = "") -> SourceOfTest
 
 
 def _member(node: ast.AST | None, name: str) -> ast.AST | None:
-    """Return the last definition of a name in the body of a module or class, also within ``if``, ``try`` or ``with``."""
+    """Return the last definition of a name in a module or class body, including inside ``if``, ``try`` or ``with``."""
     if node is None:
         return None
     found = None
@@ -319,9 +319,9 @@ def _member(node: ast.AST | None, name: str) -> ast.AST | None:
 
 
 def text_of_test_file(reader: SessionReader, task: TaskRow, test_id: str) -> str:
-    """Return the text of the file with a task's test, "" if unknown.
+    """Return the text of the file with a task's test, or "" if unknown.
 
-    Sessions written by older versions lack it; then it is read from the cached repository, if there is one.
+    Sessions written by older versions do not contain it; it is then read from the repository in the cache, if present.
     """
     path = test_id.partition("::")[0]
     if task.test_files_blob is not None:

@@ -1,4 +1,4 @@
-"""Find the code blocks of a model's answer: Markdown fences and tags outside of Python strings."""
+"""Find the code blocks in a model's answer: Markdown fences and tags outside of Python strings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CODE_AFTER_TAG = re.compile(
 )
 _ANY_TAG = r"(?:<(?P<name>[^\W\d_][\w:.-]*)(?:[ =][^<>\n]*)?>|\[(?P<word>[A-Z][A-Z_]*)\]|<\|(?P<special>\w+)\|>)"
 _TAG = re.compile(rf"^[ \t]*{_ANY_TAG}", re.MULTILINE)
-#: Nested tags may follow another tag on its line.
+#: Nested tags may follow another tag on the same line.
 _INNER_TAG = re.compile(rf"(?:^[ \t]*|(?<=>)){_ANY_TAG}", re.MULTILINE)
 _INLINE = frozenset({"span", "b", "i", "em", "strong", "font", "a", "br"})
 _MAX_DEPTH = 4
@@ -32,10 +32,10 @@ class AnswerBlock:
     """A part of an answer that may contain the code."""
 
     text: str
-    language: str = ""  # the fence's tag
+    language: str = ""  # the info string or tag of the block
     closed: bool = True
-    fenced: bool = True  # in a fence or tag
-    certain: bool = True  # False: found by a less likely reading of the answer's fences
+    fenced: bool = True  # whether the block is in a fence or tag
+    certain: bool = True  # False if the block results from a less likely interpretation of the fences
 
     @property
     def may_be_python(self) -> bool:
@@ -45,8 +45,8 @@ class AnswerBlock:
 def read_blocks(answer: str) -> list[AnswerBlock]:
     """Return the blocks of ``answer`` in order; without fences or tags, the whole answer is one block.
 
-    A fence inside a triple-quoted string does not close a block. Blocks that result only if strings are ignored follow.
-    Text before a first fence without a tag is a block too: in a continuation the opening fence was part of the prompt.
+    A fence inside a triple-quoted string does not close a block. Blocks that exist only if strings are ignored come
+    last. Text before an untagged first fence is also a block, because the opening fence may have been in the prompt.
     """
     stripped = answer.strip()
     one_line = _ONE_LINE.match(stripped)
@@ -60,7 +60,7 @@ def read_blocks(answer: str) -> list[AnswerBlock]:
     plain = _read(lines, first, strings_hide_fences=False)
     blocks = aware + [replace(block, certain=False) for block in plain if block not in aware]
     if read_lines(answer)[first].kind is LineKind.STRING:
-        blocks.insert(0, AnswerBlock(answer, fenced=False))  # unfenced code with a string that contains a fence
+        blocks.insert(0, AnswerBlock(answer, fenced=False))  # unfenced code that contains a fence inside a string
     before = "".join(lines[:first])
     opening = _OPEN.match(lines[first].rstrip("\r\n"))
     if before.strip() and opening and not opening["info"].strip():
@@ -69,14 +69,14 @@ def read_blocks(answer: str) -> list[AnswerBlock]:
 
 
 def after_first_tag(answer: str) -> str:
-    """Return the text after the element with which an answer begins, "" if it does not begin with a tag."""
+    """Return the text after the element at the start of an answer, or "" if it does not start with a tag."""
     opening = re.match(rf"\s*{_ANY_TAG}", answer)
     end = _end_of_tag(opening).search(answer, opening.end()) if opening else None
     return answer[end.end() :].strip("\n") if end else ""
 
 
 def _tagged(answer: str, depth: int = 0) -> list[AnswerBlock]:
-    """Return the blocks between tags such as ``[PYTHON]`` and ``[/PYTHON]`` (which may be missing), then the whole answer."""
+    """Return the blocks between tags such as ``[PYTHON]`` and an optional ``[/PYTHON]``, then the whole answer."""
     kinds = read_lines(answer)
     starts = [0]
     for line in kinds:
@@ -160,7 +160,7 @@ def _in_string(inside: list[str], rest: list[str]) -> bool:
         return False
     if read_lines(so_far + "end")[-1].kind is not LineKind.STRING:
         return False
-    # The closing quotes must follow, otherwise the "string" is only a mistake in the answer.
+    # Closing quotes must follow; otherwise, the "string" is just a mistake in the answer.
     tail = "".join(rest)
     return read_lines(f"{so_far}\n{tail}\nend")[-1].kind is not LineKind.STRING
 

@@ -1,8 +1,8 @@
 """Transfer docstrings from a documented copy of a repository into the pristine tree.
 
-Doc systems edit code in place, rename folders and add files. Only their docstrings are used, and only where the syntax
-tree equals the pristine one apart from docstrings: that of the file or, if the file was edited elsewhere, that of the
-function or class. Changed code is never documented.
+Doc systems edit code in place, rename folders and add files. Only their docstrings are used, and only if the code is
+the same apart from docstrings. The syntax trees of the whole files are compared first. If the file was edited
+elsewhere, those of the individual function or class are compared. Changed code is never documented.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ Key = tuple[str, str, int]
 class Graft:
     """The docstrings found in a documented copy."""
 
-    docstrings: dict[Key, str]  # by (path, qualified name, occurrence)
-    missing: tuple[str, ...]  # functions in accepted files without a docstring in the copy
-    refused: dict[str, str]  # reasons by path
+    docstrings: dict[Key, str]  # docstrings by (path, qualified name, occurrence)
+    missing: tuple[str, ...]  # functions in accepted files that have no docstring in the copy
+    refused: dict[str, str]  # reasons for refusing a file, by path
     definitions: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)  # docstrings by (path, key)
-    edited: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)  # reasons for definitions left out
+    edited: dict[tuple[str, DefinitionKey], str] = field(default_factory=dict)  # reasons for leaving out a definition
 
 
 def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -> Graft:
-    """Return the docstrings of ``pristine``'s functions in ``documented``; ``paths`` are relative to both folders."""
+    """Return docstrings for the functions of ``pristine`` found in ``documented``; ``paths`` are relative to each."""
     missing: list[str] = []
     refused: dict[str, str] = {}
     all_docstrings: dict[tuple[str, DefinitionKey], str] = {}
@@ -49,7 +49,7 @@ def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -
         try:
             original = (pristine / path).read_bytes()
             file = documented / path
-            # A link may lead out of the copy.
+            # A link may point outside the copy.
             if not file.is_file() or not file.resolve().is_relative_to(documented.resolve()):
                 refused[path] = "the documented copy does not have this file"
                 continue
@@ -83,19 +83,19 @@ def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -
 
 
 def graft_file(source: bytes, path: str, docstrings: dict[Key, str | None]) -> bytes:
-    """Return ``source`` with these docstrings; functions that are not in the mapping keep theirs."""
-    # From the end to the start, so that the spans of the remaining functions stay valid.
+    """Return ``source`` with these docstrings; functions not in the mapping keep their own."""
+    # Start from the end, so that the spans of the remaining functions stay valid.
     for function in sorted(find_functions(source, path), key=lambda f: f.span.start, reverse=True):
         key = (path, function.qualified_name, function.occurrence)
         if key in docstrings and docstrings[key] != function.docstring:
-            # The docstring of an inner function has shifted the spans of those around it.
+            # Documenting an inner function has shifted the spans of the enclosing functions.
             current = functions_by_name(source, path).get((function.qualified_name, function.occurrence), function)
             source = replace_docstring(source, current, docstrings[key])
     return source
 
 
 def difference(original: bytes, copy: bytes) -> str | None:
-    """Describe how two files differ apart from docstrings, None if they do not."""
+    """Describe how two files differ apart from their docstrings, or return None if they do not."""
     if original == copy:
         return None
     if len(copy) > _MAX_BYTES:
@@ -114,7 +114,7 @@ def difference(original: bytes, copy: bytes) -> str | None:
 
 
 def unedited(original: bytes, copy: bytes) -> frozenset[DefinitionKey]:
-    """Return the definitions whose code is unchanged in a copy; none if it does not parse or is too large."""
+    """Return the definitions with unchanged code in a copy; none if the copy does not parse or is too large."""
     if len(copy) > _MAX_BYTES:
         return frozenset()
     try:

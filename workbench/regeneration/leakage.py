@@ -1,11 +1,11 @@
-"""Measure whether a docstring leaks the code: normalised token n-gram overlap between docstring and body.
+"""Measure whether a docstring leaks the code, as the overlap of normalised token n-grams between docstring and body.
 
-Formula ``ngram-1``: docstring and body are split into tokens, which are identifiers and keywords (lower case, split at
-underscores and capitals), numbers, and operators of one or more characters; brackets, commas, quotes and comments are
-dropped. With n = 4, ``overlap`` is the share of the body's distinct n-grams that the docstring contains; a body of fewer
-than n tokens is compared as a whole. ``longest`` is the length of the longest run of body tokens that the docstring
-repeats. A docstring is flagged if overlap ≥ 0.4, or if it repeats a run of 12 or more tokens with an operator, which is
-about one copied statement.
+Formula ``ngram-1`` splits docstring and body into tokens. Tokens are identifiers and keywords (in lower case, split at
+underscores and capitals), numbers, and operators; brackets, commas, quotes and comments are dropped. With n = 4,
+``overlap`` is the share of the body's distinct n-grams that also occur in the docstring; a body of fewer than n tokens
+is compared as a whole. ``longest`` is the length of the longest run of body tokens that the docstring repeats. A
+docstring is flagged if its overlap is at least 0.4, or if it repeats a run of 12 or more tokens that contains an
+operator, which is about one copied statement.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ LEAKAGE_VERSION = "ngram-1"
 SIZE = 4
 THRESHOLD = 0.4
 RUN = 12
-_BELOW = THRESHOLD - 0.0001  # sessions store four digits
-_MAX_TOKENS = 4000  # per side, because finding the longest run is quadratic in the worst case
+_BELOW = THRESHOLD - 0.0001  # Sessions store four decimals.
+_MAX_TOKENS = 4000  # maximum tokens per side, because finding the longest run is quadratic in the worst case
 
 _TOKEN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|\d+(?:\.\d+)?|[-+*/%=<>!&|^~@]+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -28,7 +28,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 @dataclass(frozen=True, slots=True)
 class Leakage:
-    """The share of a body that its docstring repeats: ``overlap`` from 0 to 1, ``longest`` in tokens."""
+    """How much of a body its docstring repeats: ``overlap`` from 0 to 1, ``longest`` in tokens."""
 
     overlap: float
     longest: int
@@ -37,14 +37,14 @@ class Leakage:
 
     @property
     def level(self) -> float:
-        """The overlap, moved to the side of ``THRESHOLD`` that matches the flag: sessions store only this number."""
+        """The overlap, moved to the side of ``THRESHOLD`` that matches the flag; sessions store only this number."""
         if self.flagged:
             return max(self.overlap, THRESHOLD)
         return min(self.overlap, _BELOW)
 
 
 def measure_leakage(docstring: str | None, body: str) -> Leakage:
-    """Return the overlap of ``docstring`` with ``body`` (code without its docstring)."""
+    """Return the overlap of ``docstring`` with ``body``, which is code without its docstring."""
     words = tokens(docstring or "")[:_MAX_TOKENS]
     code = tokens(_without_comments(body))[:_MAX_TOKENS]
     if not words or not code:
@@ -55,7 +55,7 @@ def measure_leakage(docstring: str | None, body: str) -> Leakage:
     overlap = len(body_ngrams & docstring_ngrams) / len(body_ngrams)
     longest, run = _longest_run(words, code)
     operator = any(not token[0].isalnum() for token in run)
-    # Two or three tokens ("return name") can coincide by chance.
+    # Two or three tokens ("return name") can match by chance.
     enough = len(code) >= SIZE
     return Leakage(overlap, longest, enough and (overlap >= THRESHOLD or (longest >= RUN and operator)))
 

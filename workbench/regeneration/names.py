@@ -1,4 +1,4 @@
-"""The names that Python code binds, uses from outside, or finds in its file."""
+"""Find the names that Python code binds, takes from outside, or shares with its file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 @dataclass(slots=True)
 class ScopeNames:
-    """Names of one scope: those it binds, those read in it or in an inner scope, and those declared ``global``."""
+    """Names of a scope: those it binds, those read in it or in an inner scope, and those declared ``global``."""
 
     bound: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
@@ -109,7 +109,7 @@ def file_names(source: bytes, function: Function) -> FileNames:
 
 
 class FileNames:
-    """The names visible in the target's function: of its module and of the functions around it."""
+    """The names visible inside the target function: those of its module and of the enclosing functions."""
 
     def __init__(self, source: bytes, function: Function) -> None:
         try:
@@ -134,7 +134,7 @@ class FileNames:
                     self.names |= names_in(one).bound
 
     def has(self, node: ast.stmt) -> bool:
-        """Whether the file already has the import or definition, or a full version of an abbreviated one."""
+        """Return whether the file already has the import or definition, or the full version of an abbreviated one."""
         if isinstance(node, ast.Import | ast.ImportFrom):
             return (node.__class__ is ast.ImportFrom and node.module == "__future__") or (
                 not star_of(node) and set(_aliases(node)) <= self._imports
@@ -151,7 +151,7 @@ class FileNames:
 
 
 def defers_annotations(body: Iterable[ast.stmt]) -> bool:
-    """Whether a module's annotations are not evaluated when its functions are defined."""
+    """Return whether a module's annotations are left unevaluated when its functions are defined."""
     return any(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in body)
 
 
@@ -164,21 +164,21 @@ def _aliases(node: ast.stmt) -> list[tuple[str, str, str, int]]:
 
 
 def star_of(node: ast.stmt) -> str:
-    """Return the module of a star import, "" for any other statement."""
+    """Return the module of a star import, or "" for any other statement."""
     if isinstance(node, ast.ImportFrom) and any(one.name == "*" for one in node.names):
         return "." * node.level + (node.module or "")
     return ""
 
 
 def _is_elided(node: FunctionNode) -> bool:
-    """Whether the body is only a placeholder: a docstring, ``...``, ``pass`` or ``raise``."""
+    """Return whether the body is only a placeholder: a docstring, ``...``, ``pass`` or ``raise``."""
     statements = [one for one in node.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
     return all(isinstance(one, ast.Pass | ast.Raise) for one in statements)
 
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """A replacement within one line; columns are bytes."""
+    """A replacement within a line; columns are byte offsets."""
 
     line: int
     start: int
@@ -187,9 +187,9 @@ class _Edit:
 
 
 def lift_siblings(text: str, tree: ast.Module, line: int, function: Function, source: bytes) -> str:
-    """Turn sibling methods that the method at ``line`` uses and the file's class lacks into module-level functions.
+    """Turn sibling methods that the file's class lacks, but the method at ``line`` uses, into module-level functions.
 
-    ``self.half(x)`` becomes ``half(self, x)``, and ``half`` is copied below the class, so that line numbers stay valid.
+    ``self.half(x)`` becomes ``half(self, x)``, and ``half`` is copied below the class so that line numbers stay valid.
     """
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     around = next((one for one in classes if any(each.lineno == line for each in one.body)), None)
@@ -248,7 +248,7 @@ def _descriptor(decorator: ast.expr) -> str:
 def _references(
     user: ast.stmt, class_name: str, siblings: Mapping[str, ast.stmt], lines: list[str]
 ) -> list[tuple[str, _Edit]]:
-    """Return the siblings that a method accesses through its first parameter or the class, each with its edit."""
+    """Return the siblings that a method accesses through its first parameter or the class, each with an edit."""
     receivers = {class_name}
     if isinstance(user, FUNCTIONS) and not any(_descriptor(one) == "staticmethod" for one in user.decorator_list):
         receivers.update(parameters(user.args)[:1])
@@ -277,7 +277,7 @@ def _references(
 
 
 def _first_argument(sibling: ast.stmt, receiver: str, class_name: str) -> str:
-    """Return the first argument to pass to a sibling that was called on ``receiver``; "" for none."""
+    """Return the first argument to pass to a sibling called on ``receiver``, or "" if it takes none."""
     if not isinstance(sibling, FUNCTIONS):
         return ""
     descriptors = {_descriptor(one) for one in sibling.decorator_list}

@@ -1,9 +1,9 @@
 """Totals, pass@k and task results of a run, computed here for the app, commands and reports alike.
 
-The input is :class:`workbench.session.sample_counts.SampleCount`, each of one sample or of thousands. The rules: samples
-of excluded tasks count only in the controls; the workbench's own errors are not samples of pass@k; a sample that is
-being tested again counts by its former verdict until the new one is known; pass@k of a task needs at least k counted
-samples.
+The input is :class:`workbench.session.sample_counts.SampleCount`, where each count covers one or more samples. Samples
+of excluded tasks count only in the controls. The workbench's own errors do not count toward pass@k. A sample that is
+being tested again counts by its previous verdict until the new one arrives. pass@k of a task requires at least k
+counted samples.
 """
 
 from __future__ import annotations
@@ -28,47 +28,47 @@ DEFAULT_KS = (1, 3)
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """One task under one group."""
+    """The result of one task in one group."""
 
     task: str
     repository: str
     file: str
-    leaking: bool  # the docstring repeats the code
-    counted: int  # samples that go into pass@k
+    leaking: bool  # whether the docstring repeats the code
+    counted: int  # samples that count toward pass@k
     passed: int
-    doubtful: int = 0  # of the passed ones
-    waiting: int = 0  # without a verdict
-    repaired: int = 0  # passed ones whose answer needed a repair
-    documented: bool = True  # the function has a docstring
-    cut: int = 0  # counted ones whose answer was truncated at a token limit
+    doubtful: int = 0  # number of counted samples that passed
+    waiting: int = 0  # samples without a verdict
+    repaired: int = 0  # passed samples whose answer needed a repair
+    documented: bool = True  # whether the function has a docstring
+    cut: int = 0  # counted samples whose answer was truncated at a token limit
 
     def at(self, k: int) -> float | None:
-        """Return pass@k, None if the task has fewer than k samples."""
+        """Return pass@k, or None if the task has fewer than k samples."""
         return pass_at_k(self.counted, self.passed, k)
 
     def count(self, *, doubtful: bool = True, repaired: bool = True) -> TaskCount:
-        """Return the counts for pass@k; with ``doubtful`` or ``repaired`` False such passes count as failures."""
+        """Return the counts for pass@k; if ``doubtful`` or ``repaired`` is False, such passes count as failures."""
         passed = self.passed - (0 if doubtful else self.doubtful) - (0 if repaired else self.repaired)
         return TaskCount(self.task, self.repository, self.file, self.counted, passed)
 
 
 @dataclass(frozen=True, slots=True)
 class PassFigures:
-    """pass@k of a group; ``without_…`` and ``of_…`` have a pass@k for each k of ``pass_at``."""
+    """pass@k of a group; each ``without_…`` and ``of_…`` field has a value for every k of ``pass_at``."""
 
-    pass_at: tuple[PassEstimate, ...]  # for each requested k, in their order
-    tasks: int  # with a sample
-    decided: int  # tasks whose samples all have a verdict
-    samples_per_task: tuple[int, int]  # minimum and maximum of the counted ones
-    leaking: int  # tasks whose docstring repeats the code
+    pass_at: tuple[PassEstimate, ...]  # one value for each requested k, in that order
+    tasks: int  # tasks with at least one sample
+    decided: int  # number of tasks in which every sample has a verdict
+    samples_per_task: tuple[int, int]  # minimum and maximum number of counted samples per task
+    leaking: int  # number of tasks with a docstring that repeats the code
     without_leaking: tuple[float | None, ...]
-    doubtful: int  # passed samples
-    without_doubtful: tuple[float | None, ...]  # doubtful passes count as failures
-    repaired: int = 0  # passed samples whose answer needed a repair
-    without_repairs: tuple[float | None, ...] = ()  # repaired passes count as failures
-    documented: int = 0  # tasks whose function has a docstring
+    doubtful: int  # number of passed samples that are doubtful
+    without_doubtful: tuple[float | None, ...]  # pass@k if doubtful passes counted as failures
+    repaired: int = 0  # number of passed samples that required repairing the answer
+    without_repairs: tuple[float | None, ...] = ()  # pass@k if repaired passes counted as failures
+    documented: int = 0  # number of tasks whose function has a docstring
     of_documented: tuple[float | None, ...] = ()
-    cut: int = 0  # counted samples whose answers were truncated at a token limit
+    cut: int = 0  # number of counted samples with an answer truncated at a token limit
 
     @property
     def documented_share(self) -> float | None:
@@ -79,10 +79,10 @@ class PassFigures:
         return {
             "leaking": self.leaking,
             "pass_at_k_without_leaking": dict(zip(ks, self.without_leaking, strict=True)),
-            # Passes of bodies outside the safe subset, and pass@k if they had failed.
+            # Passes of bodies outside the safe subset, and pass@k if these passes counted as failures.
             "doubtful": self.doubtful,
             "pass_at_k_without_doubtful": dict(zip(ks, self.without_doubtful, strict=True)),
-            # Passes of answers that needed a repair, and pass@k if they had failed.
+            # Passes of answers that needed a repair, and pass@k if these passes counted as failures.
             "repaired": self.repaired,
             "pass_at_k_without_repairs": dict(zip(ks, self.without_repairs, strict=True)),
             "cut_at_token_limit": self.cut,
@@ -92,7 +92,10 @@ class PassFigures:
         }
 
     def samples_text(self, requested: int) -> str:
-        """Return the number of counted samples per task, with the requested number if some are missing: ``0 to 2 of 2``."""
+        """Return the number of counted samples per task, followed by the requested number if some are missing.
+
+        For example, ``0 to 2 of 2``.
+        """
         fewest, most = self.samples_per_task
         if fewest == most >= requested:
             return str(requested)
@@ -101,9 +104,9 @@ class PassFigures:
 
     @property
     def variants(self) -> list[tuple[str, tuple[float | None, ...]]]:
-        """Labels and values of pass@k over subsets of tasks, and with doubtful or repaired passes counted as failures.
+        """Return labels and values of pass@k for subsets of tasks, and with certain passes counted as failures.
 
-        The label on truncated answers has no values.
+        These passes are the doubtful and the repaired ones. The label on truncated answers has no values.
         """
         documented = f"{self.documented:,}/{self.tasks:,} with docstring"
         variants = (
@@ -122,27 +125,27 @@ class PassFigures:
 
 @dataclass(frozen=True, slots=True)
 class GroupTotals:
-    """Sums over the samples of a group, excluded tasks left out."""
+    """Sums over the samples of a group, without those of excluded tasks."""
 
     samples: int
     verdicts: Mapping[str, int]
-    unfinished: int  # without a verdict
-    retesting: int  # being tested again; counted by their former verdict
+    unfinished: int  # samples without a verdict
+    retesting: int  # samples being tested again, which count by their previous verdict
     routes: Mapping[str, int]  # number of verdicts by route
-    tokens: int  # of prompts and answers
+    tokens: int  # tokens of prompts and answers
     cost_usd: float | None  # None if no cost is known
-    elapsed_s: float | None  # from the first request to the last verdict, or to now while the run is live
-    began: float | None  # time of the first request, unix seconds
+    elapsed_s: float | None  # seconds from the first request to the last verdict, or to now while the run is live
+    began: float | None  # time of the first request in Unix seconds
 
     @property
     def decided(self) -> int:
-        """Samples with a verdict, including former ones."""
+        """The number of samples with a verdict, including previous verdicts."""
         return self.samples - self.unfinished
 
 
 @dataclass(frozen=True, slots=True)
 class GroupOutcome:
-    """The outcome of a group in a run with ``ready`` tasks; a ``control`` is shown apart from the requested groups."""
+    """The outcome of a group in a run with ``ready`` tasks; a ``control`` is shown separately from requested groups."""
 
     group: Group
     control: bool
@@ -196,7 +199,7 @@ class GroupOutcome:
 
 
 def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> GroupTotals:
-    """Sum the samples of one group; pass ``now`` (unix seconds) only while an engine executes the run."""
+    """Sum the samples of one group; pass ``now`` (Unix seconds) only while an engine is executing the run."""
     rows = [row for row in counts if not row.excluded]
     verdicts: Counter[str] = Counter()
     routes: Counter[str] = Counter()
@@ -221,7 +224,7 @@ def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> GroupT
         retesting=retesting,
         routes=dict(sorted(routes.items())),
         tokens=sum(row.tokens for row in rows),
-        # Sums by SQLite and by Python differ in the last bits.
+        # SQLite and Python may round the last digits of a sum differently.
         cost_usd=round(math.fsum(costs), 9) if costs else None,
         elapsed_s=max(0.0, end - began) if end is not None and began is not None else None,
         began=began,
@@ -229,7 +232,7 @@ def totals(counts: Iterable[SampleCount], *, now: float | None = None) -> GroupT
 
 
 def task_results(counts: Iterable[SampleCount], tasks: Mapping[str, TaskRow]) -> tuple[TaskResult, ...]:
-    """Return the results of the group's tasks in the order of ``tasks``, without excluded ones and those without samples."""
+    """Return the group's results in the order of ``tasks``, without excluded tasks and tasks without samples."""
     by_task: dict[str, list[SampleCount]] = {}
     for row in counts:
         if not row.excluded:
@@ -257,7 +260,7 @@ def is_leaking(leak: float | None) -> bool:
 
 
 def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: bool = True) -> PassFigures:
-    """Return pass@k over the tasks of one group, and its variants; ``interval`` False skips the intervals."""
+    """Return pass@k and its variants over the tasks of one group, without intervals if ``interval`` is False."""
     overall = summarise([one.count() for one in results], ks, interval=LEVEL if interval else None)
     clean = [one for one in results if not one.leaking]
     without_leaking = summarise([one.count() for one in clean], ks)
@@ -286,7 +289,7 @@ def pass_figures(results: Sequence[TaskResult], ks: Sequence[int], *, interval: 
 def group_outcomes(
     counts: Iterable[SampleCount], tasks: Iterable[TaskRow], ks: Sequence[int], *, now: float | None = None
 ) -> tuple[GroupOutcome, ...]:
-    """Return the outcome of each group of a run: the requested groups by name, then the controls."""
+    """Return the outcome of each group of a run: first the requested groups by name, then the controls."""
     tasks_by_id = {task.id: task for task in tasks}
     ready = sum(task.state != "excluded" for task in tasks_by_id.values())
     groups: dict[tuple[bool, Group], list[SampleCount]] = {}
@@ -295,7 +298,7 @@ def group_outcomes(
     outcomes = []
     for (control, group), rows in sorted(groups.items()):
         results = task_results(rows, tasks_by_id)
-        # A control must be exactly 1 or 0, so an interval would be misleading.
+        # A control must score exactly 0 or 1, so an interval would be misleading.
         figures = pass_figures(results, ks, interval=not control)
         outcomes.append(GroupOutcome(group, control, totals(rows, now=now), figures, results, ready))
     return tuple(outcomes)
@@ -308,15 +311,15 @@ def ks_of(plan: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 MOST_SAMPLES = 200
-"""Maximum number of points of a curve; further samples are ignored."""
+"""Maximum number of points on a curve; further samples are ignored."""
 OUTSIDE = "(no class)"
 VERDICTS_OF_TASKS = ("all samples passed", "some passed", "none passed", "not decided", "taken out")
-"""The outcomes of a whole task, best first."""
+"""The possible outcomes of a whole task, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskGroup:
-    """A named set of tasks: their number and mean pass@k for each k, without interval."""
+    """A named set of tasks: how many there are, and their mean pass@k for each k, without an interval."""
 
     name: str
     tasks: int
@@ -325,7 +328,7 @@ class TaskGroup:
 
 @dataclass(frozen=True, slots=True)
 class VerdictSequence:
-    """Whether each sample of a task passed, in order; None for one that does not count or has no verdict yet."""
+    """Whether each sample of a task passed, in order; None for a sample that does not count or has no verdict yet."""
 
     task: str
     repository: str
@@ -335,7 +338,7 @@ class VerdictSequence:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """pass@k of the first ``m`` samples of every task that has at least k counted ones among them."""
+    """pass@k computed from the first ``m`` samples of every task that has at least k counted ones among them."""
 
     m: int
     estimate: PassEstimate
@@ -343,7 +346,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class Unsolved:
-    """A task without a passing sample in any group; ``evaluators`` is the number of groups that tried it."""
+    """A task that no group has solved; ``evaluators`` is the number of groups that tried it."""
 
     task: str
     samples: int
@@ -351,12 +354,12 @@ class Unsolved:
 
 
 def class_of(qualified_name: str) -> str:
-    """Return the class part of a qualified name, :data:`OUTSIDE` if there is none."""
+    """Return the class part of a qualified name, or :data:`OUTSIDE` if there is none."""
     return qualified_name.partition("#")[0].rpartition(".")[0] or OUTSIDE
 
 
 def verdict_of(result: TaskResult) -> str:
-    """Return the verdict over all samples of a task, one of :data:`VERDICTS_OF_TASKS`."""
+    """Return the combined verdict of all samples of a task, one of :data:`VERDICTS_OF_TASKS`."""
     if result.waiting or not result.counted:
         return "not decided"
     if result.passed == result.counted:
@@ -365,7 +368,7 @@ def verdict_of(result: TaskResult) -> str:
 
 
 def pass_by(named: Iterable[tuple[str, TaskResult]], ks: Sequence[int]) -> tuple[TaskGroup, ...]:
-    """Return the mean pass@k of named sets of tasks, in the order of first mention; a task may be in several."""
+    """Return the mean pass@k of named sets of tasks, in order of first appearance; a task may be in several sets."""
     by_name: dict[str, list[TaskResult]] = {}
     for name, result in named:
         by_name.setdefault(name, []).append(result)
@@ -377,7 +380,7 @@ def pass_by(named: Iterable[tuple[str, TaskResult]], ks: Sequence[int]) -> tuple
 
 
 def pass_by_samples(sequences: Sequence[VerdictSequence], k: int) -> tuple[CurvePoint, ...]:
-    """Return pass@k of the first m samples for m from k to the largest number of samples, with intervals."""
+    """Return pass@k of the first m samples, for m from k to the largest number of samples, with intervals."""
     most = min(MOST_SAMPLES, max((len(one.passed) for one in sequences), default=0))
     points = []
     for m in range(max(1, k), most + 1):
@@ -395,7 +398,7 @@ def pass_by_k(results: Sequence[TaskResult]) -> tuple[PassEstimate, ...]:
 
 
 def unsolved(results: Mapping[Group, Sequence[TaskResult]]) -> tuple[Unsolved, ...]:
-    """Return the tasks with counted samples that no group solved, in their order."""
+    """Return the tasks with counted samples that no group solved, in their original order."""
     samples: dict[str, int] = {}
     passed: dict[str, int] = {}
     tried: dict[str, int] = {}

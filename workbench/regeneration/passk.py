@@ -1,7 +1,7 @@
 """The unbiased estimator of pass@k (Chen et al. 2021) and its means.
 
-With m samples of which c pass, pass@k = 1 − C(m−c, k) / C(m, k); for k > m it is undefined, never 1. The value of a
-repository is the mean over its tasks, the overall value the unweighted mean over repositories, as in the paper.
+With m samples, c of which pass, pass@k = 1 − C(m−c, k) / C(m, k). For k > m it is undefined, never 1. A repository's
+value is the mean over its tasks, and the overall value is the unweighted mean over repositories, as in the paper.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class TaskCount:
 
 @dataclass(frozen=True, slots=True)
 class PassEstimate:
-    """A mean pass@k over ``tasks``; ``undefined`` tasks have fewer than k samples. ``value`` is None if all have."""
+    """A mean pass@k over ``tasks``; ``undefined`` tasks have fewer than k samples. ``value`` is None if all do."""
 
     k: int
     value: float | None
     tasks: int
     undefined: int
-    interval: Interval | None = None  # if requested; its bounds are None if there are too few clusters
+    interval: Interval | None = None  # present if requested; its bounds are None if there are too few clusters
 
     @property
     def low(self) -> float | None:
@@ -45,7 +45,7 @@ class PassEstimate:
 
 
 def pass_at_k(samples: int, passed: int, k: int) -> float | None:
-    """Return the unbiased pass@k of one task, None if k > samples. ValueError: the arguments are inconsistent."""
+    """Return the unbiased pass@k of one task, or None if k > samples. Raises ValueError for inconsistent arguments."""
     if k < 1:
         raise ValueError("k must be at least 1")
     if not 0 <= passed <= samples:
@@ -54,14 +54,14 @@ def pass_at_k(samples: int, passed: int, k: int) -> float | None:
         return None
     if samples - passed < k:
         return 1.0
-    # The product form of 1 − C(m−c, k) / C(m, k) avoids huge binomials.
+    # The product form of 1 − C(m−c, k) / C(m, k) avoids huge binomial coefficients.
     return 1.0 - math.prod(1.0 - k / i for i in range(samples - passed + 1, samples + 1))
 
 
 def summarise(
     counts: Iterable[TaskCount], ks: Sequence[int], *, interval: float | None = None
 ) -> dict[int, PassEstimate]:
-    """Return the mean of the repositories' pass@k for every k, with a confidence interval of level ``interval``."""
+    """Return the mean of the repositories' pass@k for each k, with a confidence interval of level ``interval``."""
     rows = list(counts)
     repositories: dict[str, list[TaskCount]] = defaultdict(list)
     for row in rows:
@@ -77,7 +77,7 @@ def summarise(
 
 
 def interval_of(counts: Iterable[TaskCount], k: int, *, level: float = LEVEL) -> Interval:
-    """Return the interval of the overall pass@k over the tasks with at least k samples."""
+    """Return the confidence interval of the overall pass@k for tasks with at least k samples."""
     shares = ((row, pass_at_k(row.samples, row.passed, k)) for row in counts)
     return share_interval(
         (Value(row.repository, row.file, share) for row, share in shares if share is not None), level=level

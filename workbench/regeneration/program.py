@@ -39,7 +39,7 @@ _OUTPUT_CALLS = {"print", "pprint", "display", "input", "exit", "quit"}
 
 @dataclass(slots=True)
 class Statement:
-    """A module-level statement; ``before`` is true if it precedes the function in the same text."""
+    """A module-level statement; ``before`` is True if it precedes the function in the same text."""
 
     node: ast.stmt
     text: str
@@ -49,14 +49,14 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class CompletedBody:
-    """A body with the definitions it needs, and notes on what was adjusted."""
+    """A body together with the definitions it needs, and notes on the adjustments made."""
 
     body: str
     notes: tuple[str, ...] = ()
 
 
 def parse_program(text: str) -> ast.Module | None:
-    """Parse module code, dropping trailing statements until the rest parses; None if nothing does."""
+    """Parse module code, dropping trailing statements until the rest parses; return None if nothing parses."""
     with contextlib.suppress(*python_syntax.UNREADABLE):
         return python_syntax.parse(text)
     lines = read_lines(text)
@@ -68,13 +68,13 @@ def parse_program(text: str) -> ast.Module | None:
 
 
 class AnswerProgram:
-    """The module-level code of an answer: ``text`` with the target's definition at ``line`` (0: none), and other blocks."""
+    """The module-level code of an answer: the target at ``line`` of ``text`` (0 if none), and other blocks."""
 
     def __init__(self, text: str, line: int, other_code: Sequence[str], function: Function, source: bytes) -> None:
         self._function = function
         self._source = source
         self.node: FunctionNode | None = None
-        """The function at ``line``; None where the code does not parse up to there."""
+        """Read the answer's code; the target is not found if the code does not parse up to ``line``."""
         self._statements: list[Statement] = []
         for other in other_code:
             self._read(other, 0)
@@ -91,7 +91,8 @@ class AnswerProgram:
     def _read(self, text: str, line: int) -> None:
         tree = parse_program(text)
         if tree and defers_annotations(tree.body) and not self._file.defers_annotations:
-            # With `from __future__ import annotations` they were never evaluated; nested in this file they would be.
+            # The answer's `from __future__ import annotations` kept these unevaluated; nested in this file, they would
+            # be evaluated.
             bare = _without_annotations(text, tree)
             parsed = parse_program(bare)
             if parsed is not None and len(parsed.body) == len(tree.body):
@@ -124,7 +125,7 @@ class AnswerProgram:
         )
         declared = names.declared | set().union(*(_global_names(one.node) for one in selected))
         clash = bound & (names.bound | set(parameters(expected)) | declared)
-        # Attributes of the function itself, such as `f.calls = 0`.
+        # Include assignments to the function's own attributes, such as `f.calls = 0`.
         attributes = [
             one
             for one in self._statements
@@ -145,7 +146,7 @@ class AnswerProgram:
         return CompletedBody("\n".join([*lines, body]), tuple(notes))
 
     def call_to(self, name: str, member: str = "") -> CompletedBody:
-        """Return a body that calls the value that the answer assigns to ``name``, or a member of it."""
+        """Return a body that calls the object the answer assigns to ``name``, or one of its members."""
         selected = self._needed({name}, include_target=True)
         body = self._call(selected, name, f"return {{}}{member}({_call_arguments(_arguments(self._function), None)})")
         return CompletedBody(body, tuple(self._notes([one for one in selected if name not in one.names.bound])))
@@ -157,7 +158,7 @@ class AnswerProgram:
 
     @property
     def only_defines(self) -> bool:
-        """Whether the code consists of definitions, constants, output and tests, so that none of it can be a body."""
+        """Return whether the code has only definitions, constants, output and tests, and so cannot be a body."""
         return all(
             isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assert))
             or _is_main_guard(node)
@@ -174,7 +175,7 @@ class AnswerProgram:
         )
 
     def complete_statements(self, body: str, wrapped: str) -> CompletedBody:
-        """Complete a body that the answer shows without its header; ``wrapped`` is the body within a function."""
+        """Complete a body that the answer shows without its header; ``wrapped`` is that body inside a function."""
         node = python_syntax.parse(wrapped).body[0]
         assert isinstance(node, FUNCTIONS)
         node.args = _arguments(self._function)
@@ -188,7 +189,8 @@ class AnswerProgram:
         candidates = [one for one in self._statements if not _is_main_guard(one.node)]
         candidates = [one for one in candidates if not (target in one.names.bound and isinstance(one.node, FUNCTIONS))]
         required, chosen, in_file = set(names), set[int](), set[int]()
-        # A definition that the file has too comes from the answer if it uses a name that the answer redefines.
+        # If the file has the same definition, use the answer's version only if it refers to a name that the answer
+        # redefines.
         redefined = set().union(*(one.names.bound for one in candidates if not self._file.has(one.node)))
         selected: list[Statement] = []
         while True:
@@ -216,7 +218,7 @@ class AnswerProgram:
         return selected
 
     def _has_effect(self, one: Statement, selected: list[Statement], target: str) -> bool:
-        """Whether a statement changes a selected object or a module before the function is used."""
+        """Return whether a statement changes a selected object or a module before the function is used."""
         names, node = one.names, one.node
         imported = self._imported | self._file.imported
         objects = (
@@ -236,7 +238,7 @@ class AnswerProgram:
         return one.before and root in imported and not names.bound
 
     def _is_registered(self, node: FunctionNode | ast.ClassDef, selected: list[Statement], objects: set[str]) -> bool:
-        """Whether a decorator adds a definition to a selected object: ``@h.register``, ``@handler("a")``."""
+        """Return whether a decorator adds a definition to a selected object: ``@h.register``, ``@handler("a")``."""
         functions = {name for one in selected if isinstance(one.node, FUNCTIONS) for name in one.names.bound}
         registrars = {
             name
@@ -293,7 +295,7 @@ class AnswerProgram:
         texts = [_globals_to_nonlocals(one.text, bound) for one in statements]
         if not bound & set(parameters(_arguments(self._function))):
             return "\n".join([*texts, template.format(name)])
-        # A definition with the name of a parameter would overwrite it, so the statements get a scope of their own.
+        # A definition that shares a parameter's name would overwrite it, so the statements get a scope of their own.
         outer = "_answer"
         while outer in bound or any(outer in one.names.used for one in statements):
             outer += "_"
@@ -302,7 +304,7 @@ class AnswerProgram:
 
 
 def _imports_for(names: list[str], stars: list[str]) -> str:
-    """Return explicit imports of names that must come from star imports, which are not allowed in a function."""
+    """Return explicit imports for names that only a star import could provide, which a function may not contain."""
     if not names or not stars:
         return ""
     if len(stars) == 1:
@@ -367,7 +369,7 @@ def _global_names(node: ast.AST) -> set[str]:
 
 
 def _without_annotations(text: str, tree: ast.Module) -> str:
-    """Return the code without annotations of functions, except those that span several lines."""
+    """Return the code without function annotations, except those that span several lines."""
     lines = [piece.encode() for piece in split_lines(text)]
     cuts: list[tuple[int, int, int]] = []
     for one in ast.walk(tree):
@@ -407,7 +409,7 @@ def _positional(arguments: ast.arguments) -> list[str]:
 
 
 def _parameter_pairs(node: FunctionNode, expected: ast.arguments, function: Function) -> list[tuple[str, str]] | None:
-    """Return aliases of parameter names, in the answer and in the file; None if they do not correspond."""
+    """Return parameter names in the answer and in the file as pairs, or None if they do not correspond."""
     answer = node.args
     positional, expected_positional = _positional(answer), _positional(expected)
     if (

@@ -17,14 +17,14 @@ from typing import Any
 
 from workbench.base import python_syntax
 
-#: Folders next to the package that only look like packages; a third-party or standard module may have the same name.
+#: Folders next to the package that only look like packages; their names may match a third-party or standard module.
 _NOT_PACKAGES = frozenset([
     "benchmark", "benchmarks", "build", "dist", "doc", "docs", "example", "examples", "scripts", "test", "testing",
     "tests", "tools",
 ])  # fmt: skip
 _NOT_MODULES = frozenset({"setup", "conftest", "noxfile", "fabfile", "tasks", "dodo"})
 
-#: Options of plugins that measure, parallelise or write reports: they do not change outcomes, and may not be installed.
+#: Options of plugins that measure, parallelise or write reports. They do not affect outcomes and may be missing here.
 _DROPPED_WITH_VALUE = (
     "-n", "--numprocesses", "--dist", "--junitxml", "--junit-xml", "--html", "--tb", "--durations", "--maxfail",
 )  # fmt: skip
@@ -37,10 +37,10 @@ _DROPPED_PREFIXES = (
     "-r",
 )  # fmt: skip
 
-#: Files and sections with pytest's options besides ``pyproject.toml``, in order of precedence.
+#: Files and sections, besides ``pyproject.toml``, that can configure pytest, in order of precedence.
 _SECTIONS = (("pytest.ini", "pytest"), (".pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
 
-#: Modules whose import opens windows, patches other modules or prints.
+#: Modules that open windows, patch other modules or print when imported.
 _NEVER_PRELOAD = frozenset([
     "__future__", "__main__", "antigravity", "eventlet", "gevent", "idlelib", "sitecustomize", "this", "tkinter",
     "turtle",
@@ -61,10 +61,10 @@ def import_roots(root: Path) -> tuple[str, ...]:
 
 
 def own_modules(root: Path, roots: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the project's own top-level modules, with the portions of namespace packages listed separately.
+    """Return the names of the project's own top-level modules, or of its portions of namespace packages.
 
-    A folder that contains only packages and no ``__init__.py`` is a namespace that other distributions may share (PEP
-    420), so ``dissect/esedb`` counts as ``dissect.esedb``: ``dissect.cstruct`` belongs to another project.
+    A folder that contains only packages and has no ``__init__.py`` is a namespace that other distributions may share
+    (PEP 420), so ``dissect/esedb`` counts as ``dissect.esedb``, because ``dissect.cstruct`` belongs to another project.
     """
     names = set()
     for folder in roots:
@@ -104,9 +104,9 @@ def pytest_options(root: Path) -> tuple[str, ...]:
 
 
 def is_test_file(root: Path, roots: Sequence[str], own: Sequence[str]) -> Callable[[PurePosixPath], bool]:
-    """Return a predicate for the project's test files according to its ``python_files`` and ``testpaths``.
+    """Return a predicate for the project's test files, based on its ``python_files`` and ``testpaths``.
 
-    Patterns that match every file are ignored, and so are folders that contain all of the project's modules.
+    Patterns that match every file are ignored, as are folders that contain all of the project's modules.
     """
     patterns = [
         pattern for pattern in _option_words(root, "python_files") if not fnmatch("any/name_of_a_file.py", pattern)
@@ -130,13 +130,13 @@ def is_test_file(root: Path, roots: Sequence[str], own: Sequence[str]) -> Callab
 
 
 def _matching(root: Path, pattern: str) -> Iterator[Path]:
-    # pytest rejects such a pattern as well, or looks elsewhere.
+    # pytest also rejects such a pattern, or searches elsewhere.
     with contextlib.suppress(ValueError, NotImplementedError, IndexError):
         yield from (path for path in root.glob(pattern) if path.is_relative_to(root))
 
 
 def _option_words(root: Path, option: str) -> list[str]:
-    """Return the words of a pytest option in the project's configuration; [] for an invalid one, which pytest reports."""
+    """Return the words of a pytest option in the project's configuration; [] if it is invalid, which pytest reports."""
     value: object = None
     for name, section in _SECTIONS:
         config = configparser.ConfigParser(interpolation=None, strict=False)
@@ -153,7 +153,7 @@ def _option_words(root: Path, option: str) -> list[str]:
 
 
 def pytest_configuration(root: Path) -> str:
-    """Return the name of the file that configures pytest, "" if there is none; it may be invalid."""
+    """Return the name of the file that configures pytest, or "" if there is none; the file may be invalid."""
     found = [name for name, _ in _SECTIONS[:2] if (root / name).is_file()]
     for name, mark in (("pyproject.toml", "[tool.pytest"), ("tox.ini", "[pytest]"), ("setup.cfg", "[tool:pytest]")):
         with contextlib.suppress(OSError):
@@ -162,7 +162,7 @@ def pytest_configuration(root: Path) -> str:
 
 
 def filtered_options(words: Sequence[str]) -> list[str]:
-    """Return pytest arguments without those that only measure, report or parallelise."""
+    """Return pytest arguments without options that only measure, report or parallelise."""
     filtered: list[str] = []
     skip = False
     for index, word in enumerate(words):
@@ -179,7 +179,7 @@ def filtered_options(words: Sequence[str]) -> list[str]:
 
 
 def imported_modules(root: Path, own: Sequence[str]) -> tuple[str, ...]:
-    """Return the third-party modules that the project's files, including tests, import at their top level."""
+    """Return the third-party modules that the project's files, including tests, import at the top level."""
     found: Counter[str] = Counter()
     for path in sorted(root.rglob("*.py")):
         if {"build", "dist", "docs", "examples", ".venv", "venv"}.intersection(path.relative_to(root).parts):
@@ -196,7 +196,7 @@ def imported_modules(root: Path, own: Sequence[str]) -> tuple[str, ...]:
 
 
 def missing_modules(root: Path, own: Sequence[str], installed: Sequence[str]) -> tuple[str, ...]:
-    """Return imported top-level modules that are neither the project's own, nor standard, nor ``installed``."""
+    """Return imported top-level modules that are not standard, ``installed`` or part of the project."""
     local = {path.stem for path in root.rglob("*.py")} | {path.name for path in root.rglob("*") if path.is_dir()}
     names = {name.split(".")[0] for name in imported_modules(root, own)}
     return tuple(sorted(names - set(sys.stdlib_module_names) - set(installed) - local))

@@ -1,7 +1,7 @@
-"""The evaluation prompt, the same for every doc system: the paper's content in our own words, or a user's own text.
+"""The evaluation prompt, identical for every doc system: the paper's content in our own words, or a user's own text.
 
-A context policy selects the part of the file that the evaluator sees. It never changes once published; a changed policy
-gets a new name. The context always ends exactly where the body begins, so that the answer is a continuation.
+A context policy selects the part of the file that the evaluator sees. A published policy never changes; a revised
+policy gets a new name. The context always ends exactly where the body begins, so that the answer is a continuation.
 
 - ``prefix-1``: the whole file up to the body, as in the paper, including the bodies of earlier functions.
 - ``signatures-1``: the file with the bodies of other functions replaced by ``...``; the part after the target is
@@ -29,7 +29,7 @@ from workbench.repository.splicing import body_indent, lay_out_docstring, replac
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """The part of the file in a prompt: ``before`` ends where the body begins, ``after`` is from the rest of the file."""
+    """The part of the file shown in a prompt: ``before`` ends where the body begins, ``after`` follows the body."""
 
     before: str
     after: str = ""
@@ -37,15 +37,15 @@ class PromptContext:
 
 
 def estimate_tokens(text: str) -> int:
-    """Return a conservative estimate of the tokens of ``text``: one per three bytes of UTF-8 (code has 3 to 4)."""
+    """Return a conservative estimate of the tokens in ``text``: one per three UTF-8 bytes (code averages 3 to 4)."""
     return -(-len(text.encode("utf-8", "replace")) // 3)
 
 
 def build_context(source: bytes, function: Function, policy: str, budget: int | None = None) -> PromptContext:
-    """Return the context of ``function`` in ``source``, which already has the docstring to show.
+    """Return the context of ``function`` in ``source``, which already contains the docstring to show.
 
-    Only ``tail-1`` respects ``budget`` (tokens); the other policies omit no lines and may exceed it. UsageError: no such
-    policy.
+    Only ``tail-1`` respects ``budget`` (in tokens); the other policies omit no lines and may exceed it. Raises
+    UsageError if there is no such policy.
     """
     if policy not in POLICIES:
         raise UsageError(f"There is no context policy {policy!r}; choose one of {', '.join(POLICIES)}.")
@@ -115,7 +115,7 @@ def _function_only(source: bytes, function: Function, _budget: int | None) -> Pr
 
 
 def _head_start(source: bytes, function: Function) -> int:
-    """Return the start of the line of the first decorator or, without decorators, of the header."""
+    """Return the start of the line with the first decorator or, without decorators, with the header."""
     position = function.span.start
     for _ in range(function.start_line - function.first_line + 1):
         position = line_start(source, position) - 1
@@ -145,7 +145,7 @@ DEFAULT_POLICY = "prefix-1"
 
 PROMPT_VERSION = "paper-content-1"
 SHORT_PROMPT = "short-1"
-DEFAULT_RESERVE = 4096  # tokens reserved for the answer
+DEFAULT_RESERVE = 4096  # number of tokens reserved for the answer
 
 _TASK = """\
 Below is the beginning of the Python file `{path}`. It ends with the {what} of `{name}`, whose body is missing.
@@ -160,7 +160,7 @@ Write the continuation: the body of `{name}` and nothing else.
 - Keep Python's indentation: the body's statements begin with {indent}.
 - Answer with exactly one Python code block.
 """
-# For very small models, which cannot follow a list of rules; the results are not comparable with the paper's.
+# For very small models that cannot follow a list of rules; results are not comparable with the paper's.
 _SHORT_TASK = """\
 Complete the Python function `{name}`.
 
@@ -181,7 +181,7 @@ Further down, the file holds (bodies left out):
 
 PROMPTS = {PROMPT_VERSION: _TASK, SHORT_PROMPT: _SHORT_TASK}
 PLACEHOLDERS = ("path", "what", "name", "before", "after", "indent")
-"""Names in braces that a prompt's text may contain; only ``{before}`` is required."""
+"""Names in braces that a prompt file may contain; only ``{before}`` is required."""
 _PLACEHOLDER = re.compile(r"\{(" + "|".join(PLACEHOLDERS) + r")\}")
 _MAX_PROMPT_BYTES = 200_000
 
@@ -190,8 +190,8 @@ _MAX_PROMPT_BYTES = 200_000
 class OwnPrompt:
     """A prompt from a user's file, with :data:`PLACEHOLDERS` in braces.
 
-    ``name`` is the file's name and the beginning of the SHA-256 of its text: ``mine.txt@3f2a9c1b04de``. It is part of a
-    run's identity, so a changed text is a different prompt.
+    ``name`` consists of the file's name and the start of its text's SHA-256: ``mine.txt@3f2a9c1b04de``. It is part of a
+    run's identity, so changing the text makes it a different prompt.
     """
 
     name: str
@@ -199,7 +199,7 @@ class OwnPrompt:
 
 
 def read_prompt(path: Path) -> OwnPrompt:
-    """Read a prompt from a file. UsageError: it is unreadable, too large, or lacks ``{before}``."""
+    """Read a prompt from a file. Raises UsageError if it is unreadable, too large, or lacks ``{before}``."""
     text = read_text(path, "The prompt file", most=_MAX_PROMPT_BYTES)
     if "{before}" not in text:
         raise UsageError(
@@ -216,12 +216,12 @@ class Prompt:
     messages: tuple[Message, ...]
     context_policy: str
     prompt_version: str
-    tokens_estimate: int  # conservative
-    overflow: int = 0  # tokens by which prompt and reserve exceed the window; 0 if the window is unknown
-    omitted_lines: int = 0  # lines that ``tail-1`` left out
+    tokens_estimate: int  # estimated number of tokens, rounded up generously
+    overflow: int = 0  # number of tokens by which prompt and reserve exceed the window, or 0 if its size is unknown
+    omitted_lines: int = 0  # number of lines that ``tail-1`` left out
 
     def require_fit(self) -> Prompt:
-        """Return the prompt itself. ContextOverflow: it exceeds the window; prompts are never truncated silently."""
+        """Return the prompt unchanged. Raises ContextOverflow if it does not fit: prompts are never truncated."""
         if self.overflow:
             raise ContextOverflow(
                 f"The prompt of about {self.tokens_estimate:,} tokens exceeds the model's window by {self.overflow:,}; "
@@ -231,7 +231,7 @@ class Prompt:
 
 
 def documented_source(source: bytes, function: Function, docstring: str | None) -> tuple[bytes, Function]:
-    """Return the file with ``docstring`` (laid out by PEP 257 unless unchanged), and the function in it."""
+    """Return the file with ``docstring`` inserted (laid out as in PEP 257 unless unchanged), and the function."""
     if docstring == function.docstring:
         return source, function
     text = lay_out_docstring(source, function, docstring) if docstring is not None else None
@@ -251,10 +251,10 @@ def build_prompt(
     window_tokens: int | None = None,
     reserve_tokens: int = DEFAULT_RESERVE,
 ) -> Prompt:
-    """Return the prompt for the body of ``function`` with the documentation ``docstring``.
+    """Return the prompt for the body of ``function``, documented by ``docstring``.
 
-    ``policy`` is one of ``POLICIES``, ``version`` one of ``PROMPTS`` or the name of the user's prompt ``own``.
-    Docstrings of other functions are shown unchanged. UsageError: no such policy or version.
+    ``policy`` is one of ``POLICIES``; ``version`` is one of ``PROMPTS`` or the name of the user's prompt ``own``.
+    Docstrings of other functions are shown unchanged. Raises UsageError if there is no such policy or version.
     """
     template = own or PROMPTS.get(version, "")
     if not template:
@@ -283,5 +283,5 @@ def _render(template: str, function: Function, before: str, after: str, indent: 
         "after": _AFTER.format(after=after) if after.strip() else "",
         "indent": indent,
     }
-    # In one pass, because the code may contain the same names in braces.
+    # All placeholders are replaced in one pass, because the code may contain the same names in braces.
     return _PLACEHOLDER.sub(lambda match: values[match[1]], template)

@@ -1,4 +1,4 @@
-"""Reduce a piece of code in an answer to the body of one function."""
+"""Reduce a piece of code from an answer to the body of one function."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _MARKDOWN = re.compile(r"(?:[-*>+]|\d+[.)]|#{1,6})\s+\S")
 _TRIVIAL = re.compile(r"(?:\s|#[^\n]*|\bpass\b|\.\.\.|raise NotImplementedError(?:\([^)]*\))?|;)*")
 _TEXT_AFTER = "text after the body was left out"
 _MAX_ATTEMPTS = 40
-_MAX_LINES = 1000  # above this, searching for prose line by line takes too long
+_MAX_LINES = 1000  # for longer code, a line-by-line search for prose takes too long
 
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """A dedented body (first statement in column 0), notes on what was left out, and why it is invalid, if it is."""
+    """A dedented body (first statement in column 0), notes on what was left out, and the reason if it is invalid."""
 
     body: str
     notes: tuple[str, ...] = ()
@@ -43,9 +43,10 @@ def reduce_to_body(
 ) -> Reduced:
     """Return the body of ``function`` that ``code`` contains.
 
-    ``code`` may be the body, the body with the header or docstring repeated, or an enclosing class or file. Definitions
-    repeated from the file ``source`` are left out. ``prose_around`` removes leading and trailing prose, as in an answer
-    without a fence. ``other_code`` are the answer's other code blocks, which may define names that this code uses.
+    ``code`` may be the body, the body with a repeated header or docstring, or an enclosing class or file. Definitions
+    repeated from the file ``source`` are left out. ``prose_around`` removes leading and trailing prose, as found in an
+    answer without a fence. ``other_code`` is the answer's other code blocks, which may define names that this code
+    uses.
     """
     code = _strip_blank_edges(code)
     if not code:
@@ -67,13 +68,14 @@ def body_problem(body: str, function: Function) -> str | None:
 
 
 def returns(body: str) -> bool:
-    """Whether a valid body returns or yields, which examples and tests never do outside of a function."""
-    statements = python_syntax.parse(f"{_wrapped(body)} pass\n").body  # `pass`: the body may be comments only
+    """Return whether a valid body returns or yields, which usage examples and tests never do at the top level."""
+    # `pass` is added because the body may consist of comments only.
+    statements = python_syntax.parse(f"{_wrapped(body)} pass\n").body
     return any(isinstance(one, ast.Return | ast.Yield | ast.YieldFrom) for one in own_nodes(statements[0]))
 
 
 def _no_effect(body: str, function: Function) -> str | None:
-    """Return why a body without effect is rejected: definitions and values alone would silently return None."""
+    """Return why a body without any effect is rejected: with only definitions and values, it would return None."""
     statements = python_syntax.parse(_wrapped(body)).body[0].body  # type: ignore[attr-defined]
     statements = [one for one in statements if not isinstance(one, ast.Pass | ast.Import | ast.ImportFrom)]
     defined = [one.name for one in statements if isinstance(one, (*FUNCTIONS, ast.ClassDef)) and not one.decorator_list]
@@ -117,7 +119,7 @@ def _strip_blank_edges(text: str) -> str:
 
 
 def _from_definition(code: str, function: Function, source: bytes, other_code: Sequence[str]) -> Reduced | None:
-    """Return the body of the target's definition in ``code``; None if ``code`` is a body instead of a definition."""
+    """Return the body of the target's definition in ``code``, or None if ``code`` contains no definition."""
     text = dedent(code)
     flat = text.encode("utf-8", "surrogatepass")
     found = find_functions(flat, function.path)
@@ -138,7 +140,7 @@ def _from_definition(code: str, function: Function, source: bytes, other_code: S
         if not named:
             return None
         note = f"the function was named {named[0].name}"
-    # The file may define the name several times too, as a property and its setter.
+    # The file may also define the name several times, for example as a property and its setter.
     repeats = len(named) > 1 and (
         sum(one.qualified_name == function.qualified_name for one in find_functions(source, function.path)) > 1
     )
@@ -169,7 +171,7 @@ def _from_definition(code: str, function: Function, source: bytes, other_code: S
 
 
 def _under_another_name(found: Sequence[Function], function: Function, program: AnswerProgram) -> list[Function]:
-    """Return the only function with the target's parameters, or with their number if the answer has just one."""
+    """Return the only function with the target's parameters, or the answer's only function if the number matches."""
     if not program.only_defines:
         return []
     outer = [f for f in found if f.kind != "nested"]
@@ -192,7 +194,7 @@ def _names(function: Function) -> list[str]:
 def _likeness(
     found: Function, target: Function, code: bytes, repeats: bool
 ) -> tuple[bool, bool, bool, bool, bool, bool, int]:
-    """Return a sort key for definitions of the target's name; the last of equals wins, as when Python runs the code."""
+    """Return a sort key for definitions with the target's name; of equals, the last one wins, as in Python."""
     trivial = _TRIVIAL.fullmatch(body_text(code, found)) is not None
     in_class = found.qualified_name.count(".") > 0
     return (
@@ -210,7 +212,7 @@ def _likeness(
 
 
 def _without_unindented_header(code: str, function: Function) -> str | None:
-    """Return the text after a repeated header if the body is not indented below it, else None."""
+    """Return the text after a repeated header if the body below it is not indented, or None otherwise."""
     lines = read_lines(code)
     position = 0
     while position < len(lines) and (
@@ -263,7 +265,7 @@ def _with_definitions(reduced: Reduced, function: Function, source: bytes, other
 
 
 def _indentations(code: str) -> list[tuple[str, tuple[str, ...], str]]:
-    """Return (text, notes, omitted rest) for each plausible indentation of the first line, the likeliest first."""
+    """Return (text, notes, omitted rest) for each plausible indentation of the first line, most likely first."""
     lines = read_lines(_strip_blank_edges(code))
     starts = [n for n, line in enumerate(lines) if line.kind is LineKind.CODE]
     if not starts:
@@ -281,14 +283,14 @@ def _indentations(code: str) -> list[tuple[str, tuple[str, ...], str]]:
             text, notes, rest = _until_dedent(moved, repaired)
             reading = (text, ("the first line's indentation was corrected", *notes), rest)
             if first.indent and len(first.indent.expandtabs(8)) > len(repaired.expandtabs(8)):
-                interpretations.insert(0, reading)  # the literal interpretation would stop after the first line
+                interpretations.insert(0, reading)  # Taken literally, the code would end after the first line.
             else:
                 interpretations.append(reading)
     return interpretations
 
 
 def _until_dedent(lines: list[SourceLine], base: str) -> tuple[str, tuple[str, ...], str]:
-    """Split the lines before the first statement that is indented less than ``base``."""
+    """Split the lines before the first statement whose indentation is less than ``base``."""
     width = len(base.expandtabs(8))
     for number, line in enumerate(lines):
         if line.kind is LineKind.CODE and len(line.indent.expandtabs(8)) < width:
@@ -312,7 +314,7 @@ def _is_prose(line: SourceLine) -> bool:
 
 
 def _is_invalid_line(content: str) -> bool:
-    """Whether a line is invalid even within a function, unless it opens a block or continues an expression."""
+    """Return whether a line is invalid even inside a function, unless it opens a block or continues an expression."""
     if syntax_problem(_wrapped(content)) is None:
         return False
     if content.endswith(":"):
@@ -335,7 +337,7 @@ def _between_prose(code: str, function: Function, source: bytes, other_code: Seq
     attempts = 0
     for start in starts:
         if start and lines[start - 1].text.strip() and not _is_prose(lines[start - 1]):
-            continue  # code starts only after prose or a blank line
+            continue  # Code can start only after prose or a blank line.
         ends = [len(lines)] + [n for n in range(start + 1, len(lines)) if _is_prose(lines[n])]
         for end in ends:
             attempts += 1

@@ -1,4 +1,4 @@
-"""The self-check of a run: both controls on every task, and re-checks of fast verdicts on the cold route."""
+"""The self-check of a run: both controls on every task, and cold re-checks of verdicts from the fast route."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from workbench.session.groups import CONTROLS, Group
 from workbench.session.json_forms import picked
 from workbench.session.sample_counts import FailedSelfCheck, SampleCount
 
-_MUST_PASS = {"reference": 1.0, "stub": 0.0}  # share of tasks on which each control must pass
+_MUST_PASS = {"reference": 1.0, "stub": 0.0}  # the share of tasks on which each control must pass
 _SIGN = VERDICTS["failed"]
-_MAX_NAMES = 3  # in a message
+_MAX_NAMES = 3  # maximum number of tasks listed in a message
 
 
 @dataclass(frozen=True, slots=True)
 class ControlCounts:
-    """The results of a control, as numbers of tasks."""
+    """The results of a control, counted in tasks."""
 
     name: str
-    expected: float  # share of tasks on which it must pass
-    decided: int  # with a verdict
+    expected: float  # the share of tasks on which the control must pass
+    decided: int  # tasks with a verdict
     passed: int
     tasks: int
-    errors: int = 0  # on which it could not be tested
+    errors: int = 0  # tasks on which the control could not be tested
 
     @property
     def wrong(self) -> int:
@@ -39,7 +39,7 @@ class ControlCounts:
 
 @dataclass(frozen=True, slots=True)
 class RecheckCounts:
-    """The number of verdicts tested again on the cold route, and of those that differed."""
+    """The number of verdicts that were tested again on the cold route, and how many of them differed."""
 
     done: int = 0
     disagreeing: int = 0
@@ -47,14 +47,14 @@ class RecheckCounts:
 
 @dataclass(frozen=True, slots=True)
 class CheckProblem:
-    """A task on which a control or the cold re-check of a sample failed."""
+    """A task on which a control or a sample's cold re-check failed."""
 
     task: str
     name: str
-    check: str  # the control's name, or ``recheck``
+    check: str  # name of the control, or ``recheck``
     evaluator: str = ""
-    sample: int | None = None  # from 0
-    untested: bool = False  # the control could not be tested
+    sample: int | None = None  # index of the sample, from 0
+    untested: bool = False  # whether the control could not be tested
     group: Group | None = None
 
     @property
@@ -70,7 +70,7 @@ class CheckProblem:
 
 @dataclass(frozen=True, slots=True)
 class SelfCheck:
-    """The results of both controls and of the re-checks, and the tasks on which one of them failed."""
+    """The results of both controls and of the re-checks, and the tasks on which any of them failed."""
 
     controls: tuple[ControlCounts, ...]
     rechecks: RecheckCounts
@@ -81,7 +81,7 @@ class SelfCheck:
         return bool(self.rechecks.disagreeing) or any(control.wrong or control.errors for control in self.controls)
 
     def banner(self, *, live: bool, named: bool = True) -> str:
-        """Return a line for each failed check, if ``named`` with the tasks; while ``live``, untested controls are pending."""
+        """Return a line per failed check, with tasks if ``named``; while ``live``, untested controls are pending."""
         found = self.problems if named else ()
         failed, untested = [], []
         for control in self.controls:
@@ -121,11 +121,11 @@ class SelfCheck:
 
 
 def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[FailedSelfCheck] = ()) -> SelfCheck:
-    """Return the self-check of a run with this number of tasks; ``counts`` include excluded tasks."""
+    """Return the self-check of a run with this number of tasks; ``counts`` also include excluded tasks."""
     rows = list(counts)
     controls = []
     for name in CONTROLS:
-        # Only first samples, because a control may itself be the evaluator. Errors of the sandbox are not verdicts.
+        # Only the first samples count, because a control may itself be the evaluator. Sandbox errors are not verdicts.
         samples = [row for row in rows if row.group.evaluator == name and row.first]
         if samples:
             by = {kind: sum(row.count for row in samples if row.verdict == kind) for kind in ("", "passed", "error")}

@@ -27,9 +27,10 @@ _TEST_LIKE = re.compile(r"tests?(?:[A-Z_].*|\d*|\w+)?\.py|.*Tests?\.py")
 
 
 def odd_test_files(root: Path) -> tuple[str, ...]:
-    """Return the files below ``root`` with tests that pytest collects only if their paths are passed explicitly.
+    """Return the test files below ``root`` that pytest collects only if their paths are passed explicitly.
 
-    Files with a ``unittest.TestCase`` under any name are returned only if no file with a test-like name contains a test.
+    Files with a ``unittest.TestCase`` under any name are returned only if no file with a test-like name contains a
+    test.
     """
     likely, others = [], []
     for path in sorted(root.rglob("*.py")):
@@ -60,7 +61,7 @@ def _is_test_case(node: ast.AST) -> bool:
     return any(name.endswith("TestCase") for name in names)
 
 
-#: Incremented whenever the stored form of a suite changes, so that older results are discarded.
+#: Incremented whenever the stored format of a suite changes, so that older results are discarded.
 SUITE_FORMAT = 2
 
 _MODULE = re.compile(r"No module named ['\"]?([\w.]+)")
@@ -68,33 +69,34 @@ _MODULE = re.compile(r"No module named ['\"]?([\w.]+)")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Limits used when building tasks; all but the last two are in seconds."""
+    """Limits used when building tasks, in seconds except for the last two."""
 
-    slowest_tests: float = 10.0  # functions whose tests take longer are dropped, as in the paper
-    suite_seconds: float = 900.0  # for the whole suite
-    import_seconds: float = 120.0  # a suite that has not started its first test by then hangs at import
-    hang_seconds: float = 90.0  # a test that has been running this long at the time limit is excluded
+    slowest_tests: float = 10.0  # Functions whose tests take longer than this are dropped, as in the paper.
+    suite_seconds: float = 900.0  # time limit of the whole suite
+    # A suite that has not started its first test within this time is assumed to hang during import.
+    import_seconds: float = 120.0
+    hang_seconds: float = 90.0  # A test that has been running this long when the time limit is reached is excluded.
     most_taken_out: int = 10  # maximum number of excluded tests
     selection: str = "filtered"  # one of ``tasks.SELECTIONS``
 
 
 class SuiteFailed(WorkbenchError):
-    """None of the repository's tests is usable; the message is the reason."""
+    """None of the repository's tests can be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
     """The results of running the whole suite."""
 
-    stable: tuple[str, ...]  # passed in every run, in pytest's order
-    unstable: Mapping[str, tuple[str, ...]]  # passed in some runs only; the outcome in each run
-    failing: Mapping[str, str]  # never passed; ``outcome: message``
-    taken_out: Mapping[str, str]  # tests that hang or kill the process, with the reason; later runs exclude them
-    not_collected: Mapping[str, str]  # files that cannot be imported, with the reason; later runs exclude them
+    stable: tuple[str, ...]  # tests that passed in every run, in pytest's order
+    unstable: Mapping[str, tuple[str, ...]]  # tests that passed in only some runs, with the outcome of each run
+    failing: Mapping[str, str]  # tests that never passed, each as ``outcome: message``
+    taken_out: Mapping[str, str]  # tests that hang or kill the process, with the reason; excluded from later runs
+    not_collected: Mapping[str, str]  # files that cannot be imported, with the reason; excluded from later runs
     test_paths: tuple[str, ...]  # files that pytest collects only if they are passed explicitly
-    seconds: Mapping[str, float]  # duration of each test, the maximum of the untraced runs
-    runs: tuple[float, ...]  # wall-clock seconds: in the suite's order, in random order, traced
-    trace: Mapping[str, Any]  # contexts and lines; see ``workbench_runner.trace``
+    seconds: Mapping[str, float]  # duration of each test in seconds, the longest of the untraced runs
+    runs: tuple[float, ...]  # wall-clock seconds of the three runs: original order, random order, traced
+    trace: Mapping[str, Any]  # trace of contexts and lines; see ``workbench_runner.trace``
 
     @property
     def sentence(self) -> str:
@@ -105,9 +107,9 @@ class Suite:
 async def run_suite(
     pool: Pool, limits: Limits, rules: Rules | None = None, on_progress: Callable[[str], None] = lambda line: None
 ) -> Suite:
-    """Run the whole suite three times: cold in its own order, in random order, traced.
+    """Run the whole suite three times: in its own order in a fresh process, in random order, and traced.
 
-    Afterwards the workspace of ``pool``'s workers collects exactly the usable test files.
+    Afterwards, the workspace of the workers in ``pool`` collects exactly the usable test files.
 
     Raises:
         SuiteFailed: There are no tests, they cannot be imported, or none passes in every run.
@@ -116,7 +118,7 @@ async def run_suite(
     original = pool.workers[0].workspace
     runs = _Runs(pool, limits, rules or Rules(), on_progress)
     suite = Suite((), {}, {}, {}, {}, (), {}, (), {})
-    # Repeat with fewer files until pytest can collect the rest.
+    # Retry with fewer files until pytest can collect the remaining ones.
     while True:
         reports = await runs.three()
         first = reports[0]
@@ -174,12 +176,12 @@ class _Runs:
         self._limits = limits
         self._rules = rules
         self._on_progress = on_progress
-        # Without namespaces concurrent runs would share ports, the temporary folder and the home folder.
+        # Without namespaces, concurrent runs would share ports, the temporary folder and the home folder.
         isolated = pool.workers[0].backend.guarantees().isolated
         self._slots = asyncio.Semaphore(len(pool.workers) if isolated else 1)
 
     async def three(self) -> list[Report]:
-        """Return the reports of the three runs, or only the first one if none of its tests passes."""
+        """Return the reports of all three runs, or only the first report if no test passed in it."""
         jobs = {
             "in its own order": Job("suite in its own order", route=Route.COLD),
             "traced": Job("suite traced", trace=True, trace_tests=self._rules.selection == "published"),
@@ -202,10 +204,10 @@ class _Runs:
             return await self._whole(job)
 
     async def _whole(self, job: Job) -> Report:
-        """Run the suite to its end, excluding tests that hang or kill the process one after the other.
+        """Run the suite to completion, excluding tests that hang or kill the process one at a time.
 
-        The first attempt has a short time limit: a suite that has not reached its first test by then hangs at import, and
-        a test that has been running for most of that time hangs.
+        The first attempt has a short time limit. A suite that has not reached its first test by then hangs during
+        import, and a test that has been running for most of that time is considered to hang.
         """
         seconds = min(self._limits.seconds, self._rules.import_seconds)
         while True:
@@ -221,7 +223,7 @@ class _Runs:
             if report.verdict is Verdict.TIMEOUT and running_for < self._rules.hang_seconds:
                 if seconds >= self._limits.seconds:
                     return report
-                seconds = self._limits.seconds  # probably a long suite without a hanging test
+                seconds = self._limits.seconds  # This is probably a long suite in which no test hangs.
                 continue
             self.taken_out.setdefault(culprit, report.detail)
 
@@ -286,7 +288,7 @@ def _why_unusable(
 
 
 def _with_cause(report: Report, pytest_reason: str) -> str:
-    """Return a report's detail without its full stop, with Python's or pytest's final message."""
+    """Return a report's detail without its final period, followed by Python's or pytest's last message."""
     detail, internal = report.detail.rstrip("."), "pytest stopped with an internal error: "
     cause = crash_reason(report.stderr)
     if not cause and not report.tests and not report.running:
@@ -303,7 +305,7 @@ def _with_cause(report: Report, pytest_reason: str) -> str:
 def _why_none_found(report: Report, cause: str, not_collected: Mapping[str, str]) -> str:
     broken = [f"{path}: {why}" for path, why in not_collected.items()] or list(report.notes)
     broken = [plain(line) for line in broken]
-    if broken and broken[0].startswith((".: ", ": ")):  # the repository's own folder
+    if broken and broken[0].startswith((".: ", ": ")):  # the repository's own folder inside the sandbox
         return f"pytest cannot run the repository's tests: {broken[0].partition(': ')[2].rstrip('.')}."
     if broken:
         missing = _MODULE.search(broken[0])
@@ -330,18 +332,18 @@ _HANG = re.compile(r"^Timeout \(\d+:\d+:\d+(?:\.\d+)?\)!$")
 _DECORATION = re.compile(r"^(INTERNALERROR> ?|E  +)")
 _NOT_OURS = re.compile(r"^(/|<)|site-packages/")
 
-#: The private modules of pytest's exceptions, which only clutter messages.
+#: The private modules of pytest's exceptions; they only clutter messages.
 _PRIVATE_NAMES = re.compile(r"(?:\b_pytest|\bpluggy)\.(?:\w+\.)+(?=[A-Z])")
 
 _NAMES_A_FILE = re.compile(r"\.(?:py|ini|toml|cfg)\b")
 _PLUGIN = re.compile(r'Error importing plugin "(?P<name>[^"]+)"')
 
-#: Lines that carry no information by themselves.
+#: Lines that are not informative on their own.
 _NOISE = ("mainloop: caught unexpected SystemExit!",)
 
 
 def collection_error(stderr: str) -> str:
-    """Extract from pytest's standard error why it did not run any test, without a full stop; "" if unknown."""
+    """Return the reason in pytest's error output for running no test, without a final period, or "" if unknown."""
     lines = [plain(line.rstrip()) for line in clean(stderr).splitlines()]
     lines = [line for line in lines if line.strip() and line not in _NOISE]
     reason = _fatal(lines) or _conftest(lines) or _usage(lines) or _raised(lines) or (lines[-1] if lines else "")
@@ -364,12 +366,12 @@ def with_file(reason: str, root: Path) -> str:
 
 
 def crash_reason(stderr: str) -> str:
-    """Return Python's message on a fatal signal, with the location in the repository; "" if there is none."""
+    """Return Python's message on a fatal signal and its location in the repository, or "" if there is none."""
     return _fatal([line.rstrip() for line in clean(stderr).splitlines()])
 
 
 def hang_location(stderr: str) -> str:
-    """Return the innermost file and line of the repository in a dump of hanging threads, "" if unknown."""
+    """Return the innermost file and line of the repository in a dump of hanging threads, or "" if unknown."""
     lines = clean(stderr).splitlines()
     starts = [number for number, line in enumerate(lines) if _HANG.match(line)]
     # The main thread is listed last; other threads may be waiting in third-party code.
@@ -384,7 +386,7 @@ def _fatal(lines: list[str]) -> str:
 
 
 def _conftest(lines: list[str]) -> str:
-    """Return the error of a conftest.py that cannot be imported, with the location if that is another file."""
+    """Return the error of a conftest.py that cannot be imported, with its location if it occurred in another file."""
     for number, line in enumerate(lines):
         if found := _CONFTEST.match(line):
             reasons = [_DECORATION.sub("", each).strip() for each in lines[number + 1 :] if each.startswith("E  ")]
@@ -395,7 +397,7 @@ def _conftest(lines: list[str]) -> str:
 
 
 def _usage(lines: list[str]) -> str:
-    """Return pytest's message on an invalid option or setting, adding the file if the message names none."""
+    """Return pytest's message on an invalid option or setting, adding the file if the message does not mention it."""
     starts = [number for number, line in enumerate(lines) if line.startswith("ERROR: ")]
     if not starts:
         return ""
@@ -407,7 +409,7 @@ def _usage(lines: list[str]) -> str:
 
 
 def _raised(lines: list[str]) -> str:
-    """Return the message of an uncaught exception with the last repository file in its traceback."""
+    """Return the message of an uncaught exception and the last repository file in its traceback."""
     plain = [re.sub(r"^INTERNALERROR> ?", "", line) for line in lines]
     frames = [number for number, line in enumerate(plain) if _FRAME.match(line)]
     if not frames:

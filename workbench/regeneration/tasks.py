@@ -1,10 +1,10 @@
 """Tasks: functions whose tests fail with a stub and pass with the original body.
 
-For every dropped function the stage and the reason are recorded; the stages refine those of the paper's Table 2. The
-selection ``published`` reproduces that table: functions that a passing test reaches, without files below a folder
-``tests/``, with or without docstring, and without the stub filter, although the paper's text describes one. Test
-functions in other folders are included. The paper's collector misses functions within ``if``, ``for``, ``try`` or
-``with``, asynchronous functions, and functions that only parametrised tests reach.
+Every dropped function is recorded with the stage and the reason; the stages refine those of the paper's Table 2. The
+selection ``published`` reproduces that table: functions that a passing test reaches, excluding files below a folder
+``tests/``, with or without a docstring, and without the stub filter, although the paper's text describes one. Test
+functions in other folders are included. The paper's collector misses asynchronous functions, functions inside ``if``,
+``for``, ``try`` or ``with``, and functions that only parametrised tests reach.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def minimal_stub(function: Function) -> str:
 
 
 def typed_stub(function: Function) -> str:
-    """Return a body that returns the empty value of the return annotation; ``minimal_stub`` if there is none.
+    """Return a body that returns the empty value of the return annotation, or ``minimal_stub`` if there is none.
 
-    ``Optional[T]`` and unions with ``None`` give ``None``; other unions give the empty value of their first member.
+    ``Optional[T]`` and unions with ``None`` yield ``None``; other unions yield the empty value of their first member.
     """
     if function.is_generator:
         return minimal_stub(function)
@@ -52,7 +52,7 @@ def typed_stub(function: Function) -> str:
 
 
 def stubs(function: Function) -> tuple[str, ...]:
-    """Return the distinct stubs of the function, ``minimal_stub`` first; a task's tests must fail with each of them."""
+    """Return the distinct stubs of the function, ``minimal_stub`` first; a task's tests must fail with each one."""
     return tuple(dict.fromkeys((minimal_stub(function), typed_stub(function))))
 
 
@@ -111,46 +111,46 @@ STAGES = ("parse", "body", "trace", "time", "original", "stub")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One function whose body is to be regenerated from its documentation."""
+    """A function to regenerate from its documentation."""
 
-    id: str  # ``path::qualified_name``, with ``#n`` from the second definition of the name on
+    id: str  # ``path::qualified_name``, followed by ``#n`` from the name's second definition on
     path: str  # POSIX, relative to the repository
     qualified_name: str
-    occurrence: int  # position among the file's definitions of that name, from 1
+    occurrence: int  # position among the file's definitions with this name, from 1
     kind: str  # ``function``, ``method`` or ``nested``
-    signature: str  # the header as one line
-    start_line: int  # of ``def``, from 1
-    end_line: int  # last line of the body
-    tests: tuple[str, ...]  # T_i, node ids in pytest's order
-    statements: int  # executable lines of the body
-    covered: int  # statements that T_i executes
-    seconds: float  # duration of T_i with the original body, including setup and teardown
-    import_time: bool  # the body also runs at import, so the fast route must not patch it
+    signature: str  # the function's header as a single line
+    start_line: int  # line number of ``def``, from 1
+    end_line: int  # line number of the last line of the body
+    tests: tuple[str, ...]  # T_i: node ids of the function's tests, in pytest's order
+    statements: int  # number of executable lines in the body
+    covered: int  # number of statements that T_i executes
+    seconds: float  # seconds that T_i takes with the original body, including setup and teardown
+    import_time: bool  # whether the body also runs at import, in which case the fast route must not patch it
     body: str  # exactly the text that ``splice`` replaces
     docstring: str | None
-    source_sha256: str  # of the file
-    branches: int = 0  # in the body (an ``if`` has two)
-    branches_covered: int = 0  # branches that T_i takes
-    unstable: tuple[str, ...] = ()  # quarantined tests that execute the function
+    source_sha256: str  # SHA-256 of the file
+    branches: int = 0  # number of branches in the body (an ``if`` has two)
+    branches_covered: int = 0  # number of branches that T_i takes
+    unstable: tuple[str, ...] = ()  # number of quarantined tests that execute the function
 
     @property
     def coverage(self) -> float:
-        """Share of the body's statements that T_i executes, 0 to 1."""
+        """The share of the body's statements that T_i executes, from 0 to 1."""
         return self.covered / self.statements if self.statements else 0.0
 
     @property
     def branch_coverage(self) -> float | None:
-        """Share of the body's branches that T_i takes, 0 to 1; None if there are none."""
+        """The share of the body's branches that T_i takes, from 0 to 1, or None if there are none."""
         return self.branches_covered / self.branches if self.branches else None
 
     def limits(self, base: Limits) -> Limits:
-        """Return a candidate's limits: ten times the original's time plus five seconds, at most ``base.seconds``."""
+        """Return a candidate's limits: ten times the original's duration plus 5 seconds, at most ``base.seconds``."""
         return replace(base, seconds=min(base.seconds, 10 * self.seconds + 5.0))
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A function that does not become a task, with the stage (see `STAGES`) and the reason."""
+    """A function that did not become a task, with the stage (see `STAGES`) and the reason."""
 
     id: str
     stage: str
@@ -159,41 +159,42 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class BuildProgress:
-    """One step of building tasks, for a live view."""
+    """A progress report during task building, for a live view."""
 
     stage: str  # ``suite``, ``functions``, ``original``, ``stub`` or ``done``
-    done: int  # functions decided so far
-    total: int  # functions to decide; 0 while unknown
-    text: str  # one line
-    task: Task | None = None  # the task found in this step
-    dropped: Dropped | None = None  # the function dropped in this step
+    done: int  # number of functions decided so far
+    total: int  # number of functions to decide; 0 while unknown
+    text: str  # a one-line message
+    task: Task | None = None  # the task found in this step, if any
+    dropped: Dropped | None = None  # the function dropped in this step, if any
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
-    """The tasks of one repository, and the statistics of building them."""
+    """The tasks of one repository, and statistics about building them."""
 
-    tasks: tuple[Task, ...]  # in the order of files and lines
+    tasks: tuple[Task, ...]  # tasks in the order of files and lines
     dropped: tuple[Dropped, ...]
-    stages: Mapping[str, int]  # functions left after each stage, as in Table 2
+    stages: Mapping[str, int]  # number of functions left after each stage, as in Table 2
     stable: int  # number of tests that passed in every run
-    unstable: Mapping[str, tuple[str, ...]]  # tests that passed in some runs only, with their outcomes
+    unstable: Mapping[str, tuple[str, ...]]  # tests that passed in only some runs, with their outcomes
     failing: Mapping[str, str]  # tests that never passed, with the reason
     taken_out: Mapping[str, str]  # tests that hang or kill the process, with the reason
-    suite_seconds: tuple[float, ...]  # wall-clock: in the suite's order, in random order, traced
-    backend: str  # name of the sandbox
-    environment: str  # digest of the environment
+    suite_seconds: tuple[float, ...]  # wall-clock seconds of the three runs: original order, random order, traced
+    backend: str  # name of the sandbox back end
+    environment: str  # digest of the test environment
     stub: str = STUB_VERSION  # version of the stubs
     not_collected: Mapping[str, str] = field(default_factory=dict)  # files that cannot be imported, with the reason
-    test_paths: tuple[str, ...] = ()  # test files whose names pytest does not collect
+    test_paths: tuple[str, ...] = ()  # test files with names that pytest does not collect
 
     @property
     def counts(self) -> dict[str, int]:
-        """Numbers of functions left after each stage, and of tests; comparable with Table 2 for ``published`` only.
+        """The numbers of functions left after each stage, and of tests; only ``published`` is comparable with Table 2.
 
-        ``n_candidates`` functions outside tests; ``n_with_body`` of them parse and have more than a stub; ``n_traced``
-        are executed by a stable test; ``n_in_time`` by stable tests within the time limit; ``n_reference`` pass these
-        tests in isolation; ``n_tasks`` fail them with every stub; ``n_documented`` of these have a docstring.
+        ``n_candidates`` is the number of functions outside tests. Each later count is a subset of the one before:
+        ``n_with_body`` functions parse and have more than a stub; ``n_traced`` are executed by a stable test;
+        ``n_in_time`` by stable tests within the time limit; ``n_reference`` pass these tests in isolation; ``n_tasks``
+        fail them with every stub; ``n_documented`` have a docstring.
         """
         remaining = len(self.tasks) + len(self.dropped)
         dropped = Counter(entry.stage for entry in self.dropped)
@@ -216,7 +217,7 @@ class TaskSet:
 
     @property
     def quarantined(self) -> str:
-        """A description of the tests excluded from all verdicts; "" if every test is usable."""
+        """A description of the tests excluded from all verdicts, or "" if every test is usable."""
         return ", ".join(not_used(self.unstable, self.failing, self.taken_out, self.not_collected))
 
     def workspace(self, workspace: Workspace) -> Workspace:
@@ -224,7 +225,7 @@ class TaskSet:
 
 
 def located(root: Path, tasks: Iterable[Task]) -> list[tuple[Task, Function, bytes]]:
-    """Return each task with its function and its file. WorkbenchError: a file has changed since the build."""
+    """Return each task with its function and its file. Raises WorkbenchError if a file has changed since the build."""
     files: dict[str, tuple[bytes, dict[tuple[str, int], Function]]] = {}
     found = []
     for task in tasks:
@@ -263,7 +264,7 @@ def not_used(
 
 
 def usable(workspace: Workspace, not_collected: Iterable[str], test_paths: tuple[str, ...]) -> Workspace:
-    """Return ``workspace`` without test files that cannot be imported, with those to be passed explicitly."""
+    """Return ``workspace`` without test files that cannot be imported, plus those that must be passed explicitly."""
     ignored = tuple(f"--ignore={path}" for path in not_collected)
     return replace(
         workspace, pytest_args=(*workspace.pytest_args, *ignored), test_paths=test_paths or workspace.test_paths
@@ -274,7 +275,7 @@ SELECTIONS = ("filtered", "published")
 
 
 def parse_selection(text: str) -> str:
-    """Return the selection with this name, ``filtered`` for "". UsageError: there is no such selection."""
+    """Return the named selection, or ``filtered`` for "". Raises UsageError if there is no such selection."""
     selection = text.strip() or SELECTIONS[0]
     if selection not in SELECTIONS:
         raise UsageError(f"There is no selection {text!r}; choose {' or '.join(SELECTIONS)}.")
@@ -282,13 +283,13 @@ def parse_selection(text: str) -> str:
 
 
 def is_published_file(path: PurePosixPath) -> bool:
-    """Whether no parent folder is named ``tests``."""
+    """Return whether none of the file's parent folders is named ``tests``."""
     return "tests" not in path.parts[:-1]
 
 
-@functools.lru_cache(maxsize=1)  # callers go through the functions file by file
+@functools.lru_cache(maxsize=1)  # cached because callers process the functions file by file
 def missed_lines(source: bytes) -> frozenset[int]:
-    """Return the lines of ``def`` of functions within a compound statement; empty if the file does not parse."""
+    """Return the lines of each ``def`` inside a compound statement; empty if the file does not parse."""
     try:
         tree = python_syntax.parse(source)
     except python_syntax.UNREADABLE:
@@ -304,13 +305,13 @@ def missed_lines(source: bytes) -> frozenset[int]:
             compound = isinstance(
                 child, ast.If | ast.For | ast.While | ast.Try | ast.With | ast.AsyncFor | ast.AsyncWith
             )
-            # A definition's own statements are not within the compound statement around it.
+            # Statements in a definition's body do not count as inside the compound statement around the definition.
             pending.append((child, compound or (within and not is_definition)))
     return frozenset(found)
 
 
 def why_not_published(function: Function, tests: Sequence[str], missed: frozenset[int]) -> str:
-    """Return why the published counts exclude a function that tests reach, "" if they include it."""
+    """Return why the published counts exclude a function that tests reach, or "" if they include it."""
     if function.is_async:
         return "It is asynchronous, which the published counts exclude."
     if function.start_line in missed:

@@ -1,11 +1,11 @@
-"""Repositories: from a source (a folder, a git URL, a pinned release) to an immutable copy of its files.
+"""Turn a repository's source (a folder, a git URL, a pinned release) into an immutable copy of its files.
 
-Git, archives and the network are imported only when a source needs them.
+Modules for git, archives and the network are imported only when a source needs them.
 """
 
 import lazy_loader
 
-# Nothing is imported here: a package that imports its own modules deadlocks with a thread that imports one of them directly.
+# Nothing is imported here. A package that imports its own modules can deadlock with a thread importing one of them.
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={

@@ -1,7 +1,7 @@
 """Unpack local archives and source distributions without trusting their content.
 
-Never ``extractall``: `TreeBuilder` writes only regular files and folders, then links that stay inside; sizes are
-counted from the data, not the headers.
+This module never uses ``extractall``. `TreeBuilder` writes only regular files and folders, and then links that stay
+inside the tree. Sizes are counted from the data, not from the headers.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def fetch_archive(
             return snapshot
         return _unpack_into(store, file, file.name, key, checksum, limits, progress)
     known = store.recall(key)
-    # If the pin differs from the cached archive, ask the index again, so that the message reports its current answer.
+    # If the pin differs from the cached archive, query the index again so that the message is up to date.
     if known is not None and (not pin or known.revision == f"sha256:{pin}"):
         snapshot = store.load(known)
         if snapshot is not None:
@@ -65,7 +65,7 @@ def fetch_archive(
 
 
 def file_sha256(file: Path) -> str:
-    """Return the SHA-256 of a file in hex. SourceUnavailable: it cannot be read, or is a pipe or device."""
+    """Return the SHA-256 of a file in hex. Raises SourceUnavailable if it is unreadable, a pipe or a device."""
     try:
         require_ordinary(file, "The archive")
         with file.open("rb") as stream:
@@ -103,9 +103,9 @@ def unpack(file: Path, root: Path, limits: SnapshotLimits) -> SnapshotTree:
     """Unpack an archive into the empty folder ``root``, stripping a single top-level folder.
 
     Raises:
-        UnsafeArchive: A path or link leads out of the folder, or the archive contains a device, is encrypted or too
-            large.
-        FetchError: It is damaged, or its format is unknown.
+        UnsafeArchive: A path or link points outside the folder, or the archive contains a device, is encrypted or is
+            too large.
+        FetchError: The archive is damaged, or its format is unknown.
     """
     origin = f"The archive {shown(file.name)}"
 
@@ -139,7 +139,7 @@ class _BoundedStream:
     def __init__(self, stream: IO[bytes], origin: str, limits: SnapshotLimits) -> None:
         self._stream = stream
         self._origin = origin
-        # Every entry takes up to three blocks of 512 bytes in addition to its content.
+        # In addition to its content, every entry takes up to three blocks of 512 bytes.
         self._end = limits.total_bytes + 1536 * limits.entries
 
     def read(self, size: int) -> bytes:
@@ -179,7 +179,7 @@ def _untar(stream: IO[bytes], magic: bytes, builder: TreeBuilder) -> None:
                 builder.add_file(member.name, pieces, executable=bool(member.mode & stat.S_IXUSR))
             else:
                 raise _device(builder.origin, member.name)
-            # tarfile would keep every member in memory.
+            # Otherwise, tarfile would keep every member in memory.
             archive.members = []
 
 

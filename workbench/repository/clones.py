@@ -1,6 +1,6 @@
-"""A git repository as a source: one commit, read through GitPython from git's own object store.
+"""Fetch one commit of a git repository, and read it from git's object store through GitPython.
 
-Nothing is checked out: no hook, filter, submodule or attribute of the foreign repository takes effect, and every path
+Nothing is checked out. No hook, filter, submodule or attribute of the foreign repository takes effect, and every path
 passes the same checks as an archive's.
 """
 
@@ -21,11 +21,11 @@ from workbench.repository.store import ResolvedSource, Snapshot, Store, require_
 from workbench.repository.tree import SnapshotLimits, SnapshotTree, TreeBuilder
 
 _SECONDS = 300
-# Behind a firewall that drops packets, a connection takes minutes to fail, while another source may be available.
+# If a firewall drops packets, a connection takes minutes to fail, although another source may be available.
 _ANSWER_SECONDS = 30
 _FULL_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PART_OF_HASH = re.compile(r"[0-9a-f]{4,39}")
-# Git must never prompt: nobody can answer, and the app owns the terminal.
+# Git must never prompt: nobody could answer, and the app controls the terminal.
 _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "true",
@@ -35,7 +35,7 @@ _ENVIRONMENT = {
     "GIT_LFS_SKIP_SMUDGE": "1",
     "GIT_OPTIONAL_LOCKS": "0",
 }
-#: Patterns in git's messages, with the problem of the source.
+#: Patterns in git's error messages, and the problem with the source that each indicates.
 _PROBLEMS = (
     (r"does not appear to be a git repository|not a git repository", "is not a git repository; check the address"),
     (
@@ -60,7 +60,7 @@ def fetch_revision(
     with store.workspace() as workspace:
         git = _Git(workspace / "objects.git", source, local)
         if local and known is not None and git.remote_commit() == known.revision:
-            # A local branch's current commit can be checked without the network.
+            # A local branch's current commit can be checked without using the network.
             snapshot = store.load(known)
             if snapshot is not None:
                 return require_digest(snapshot, pin)
@@ -109,13 +109,14 @@ class _Git:
         try:
             return str(self._program.execute(command, env=self._environment, kill_after_timeout=seconds)).strip()
         except self._errors as error:
-            # GitPython's watchdog first kills git and then records the timeout, on a busy machine after the error is raised.
+            # GitPython's watchdog first kills git and then records the timeout, which on a busy machine happens after
+            # the error.
             if time.monotonic() - began >= seconds and hasattr(error, "stderr"):
                 error.stderr = "Timeout"
             raise
 
     def remote_commit(self) -> str:
-        """Return the commit that the revision currently points to in the source, "" if unknown."""
+        """Return the commit that the revision currently points to in the source, or "" if unknown."""
         wanted = self.source.revision or "HEAD"
         try:
             lines = self.run("ls-remote", "--", self._address, wanted, f"{wanted}^{{}}").splitlines()
@@ -135,7 +136,7 @@ class _Git:
             raise self._error_for(error, _ANSWER_SECONDS) from None
 
     def fetch(self) -> str:
-        """Fetch the revision, alone if the remote supports that, and return its commit."""
+        """Fetch only the revision if the remote supports that, and return its commit."""
         wanted = self.source.revision or "HEAD"
         hexadecimal = _PART_OF_HASH.fullmatch(wanted) or _FULL_HASH.fullmatch(wanted)
         alone = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules")
@@ -152,7 +153,7 @@ class _Git:
             if not hexadecimal:
                 raise self._error_for(error) from None
         try:
-            # For an abbreviated commit, or a server that does not serve single commits, fetch the whole history.
+            # For an abbreviated commit, or a server that does not serve individual commits, fetch the whole history.
             both = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
             self.run("fetch", "--quiet", "--no-recurse-submodules", "--", self._address, *both)
             return self.run("rev-parse", "--verify", f"{wanted}^{{commit}}")
@@ -211,5 +212,5 @@ def _blobs(tree: Any) -> Iterator[Any]:
         for item in pending.pop():
             if item.type == "tree":
                 pending.append(item)
-            elif item.type == "blob":  # submodules are other repositories and are left out
+            elif item.type == "blob":  # Submodules are separate repositories, so they are left out.
                 yield item

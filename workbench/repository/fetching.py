@@ -41,7 +41,7 @@ _SKIPPED_ENDINGS = (".pyc", ".pyo", ".egg-info")
 
 @dataclass(frozen=True, slots=True)
 class ScannedEntry:
-    """One entry of a folder with its status, links not followed."""
+    """An entry of a scanned folder with its ``stat`` result; links are not followed."""
 
     path: str
     place: str
@@ -51,12 +51,12 @@ class ScannedEntry:
 def scan(folder: Path, *, without: Path, limits: SnapshotLimits, progress: Callable[[str], None]) -> list[ScannedEntry]:
     """Return the files and links in a project's folder, sorted by path.
 
-    ``without`` is left out: the cache itself may lie inside the project. ``progress`` gets a sentence for each
-    unreadable entry.
+    ``without`` is a folder to skip, because the cache itself may be inside the project. ``progress`` receives a
+    sentence about each unreadable entry.
 
     Raises:
-        SourceUnavailable: There is no such folder, or it cannot be listed.
-        UnsafeArchive: It is larger than the limits.
+        SourceUnavailable: The folder does not exist or cannot be listed.
+        UnsafeArchive: The folder exceeds the size limits.
     """
     if not folder.is_dir():
         what = "is a file, not a folder" if folder.exists() else "does not exist"
@@ -75,7 +75,7 @@ def scan(folder: Path, *, without: Path, limits: SnapshotLimits, progress: Calla
 
 
 def signature(found: list[ScannedEntry]) -> tuple[str, float]:
-    """Return a digest of all names, sizes, modes and times, and the latest time (seconds since the epoch)."""
+    """Return a digest of all names, sizes, modes and times, and the latest modification time (Unix seconds)."""
     digest = hashlib.sha256()
     latest = 0
     for item in found:
@@ -137,7 +137,7 @@ def _walk(root: str, without: str, progress: Callable[[str], None]) -> Iterator[
 
 
 def _is_leftover(place: str, path: str) -> bool:
-    """Whether a folder is a virtual environment, or build output at the top of the project."""
+    """Return whether a folder is a virtual environment, or build output at the top level of the project."""
     if os.path.isfile(f"{place}/pyvenv.cfg"):  # noqa: PTH113  a plain string, on a hot path
         return True
     if path == "build":
@@ -148,7 +148,7 @@ def _is_leftover(place: str, path: str) -> bool:
     return False
 
 
-# A file modified less than this before being copied may change again without its time stamp changing.
+# A file modified less than this long before being copied may change again without a new time stamp.
 _RACY_SECONDS = 1.0
 
 
@@ -161,16 +161,16 @@ def fetch(
 ) -> Snapshot:
     """Return a repository's snapshot, copying it into the cache unless it is already there.
 
-    A pinned release, a git revision and an unchanged folder are fetched once and then need no network. A remote branch
+    A pinned release, a git revision or an unchanged folder is fetched once and then needs no network. A remote branch
     stays at the fetched commit until `forget` is called. ``expected_sha256`` is the checksum of the archive or source
-    distribution, else of the snapshot.
+    distribution, or of the snapshot for any other source.
 
     Raises:
         BadSource: The text is not a valid source.
         SourceUnavailable: The source cannot be reached.
         ChecksumMismatch: The content differs from the pinned one.
         UnsafeArchive: The content is too large, or would be written outside its folder.
-        FetchError: Anything else went wrong, such as a full disk.
+        FetchError: Something else went wrong, such as a full disk.
     """
     source = parse_source(source) if isinstance(source, str) else source
     pins = {checked_sha256(pin) for pin in (expected_sha256, source.sha256) if pin}
@@ -197,7 +197,7 @@ def _store(cache: Path | None) -> Store:
 def cached(source: Source | str, *, cache: Path | None = None, expected_sha256: str | None = None) -> Snapshot | None:
     """Return the cached snapshot of a source that cannot have changed, or None; never uses the network.
 
-    None for folders, local archives and local repositories: `fetch` checks whether they changed.
+    Always returns None for folders, local archives and local repositories, which `fetch` checks for changes.
     """
     source = parse_source(source) if isinstance(source, str) else source
     pin = checked_sha256(expected_sha256) if expected_sha256 else source.sha256
@@ -223,7 +223,7 @@ def text_in_cache(digest: str, path: str, *, cache: Path | None = None) -> str:
 
 
 def texts_in_cache(digest: str, wanted: Callable[[str], bool], *, cache: Path | None = None) -> dict[str, str] | None:
-    """Return the texts of a snapshot whose paths are ``wanted``; None if the cache does not have all of them."""
+    """Return the texts of a snapshot's ``wanted`` paths, or None if the cache does not have all of them."""
     return _store(cache).texts(digest, wanted)
 
 

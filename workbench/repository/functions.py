@@ -1,7 +1,7 @@
-"""Find every function of a Python file with tree-sitter, with the byte spans that splicing and prompts need.
+"""Find every function of a Python file with tree-sitter, including the byte spans that splicing and prompts need.
 
-A function is identified by (path, qualified name, occurrence): lines move, and a name can be defined several times
-(``@overload``, property setters, conditional definitions). Qualified names are Python's own ``__qualname__``,
+A function is identified by (path, qualified name, occurrence), because lines move and a name can be defined several
+times (``@overload``, property setters, conditional definitions). Qualified names equal Python's own ``__qualname__``,
 including ``<locals>``, so they match the names of code objects at run time.
 """
 
@@ -33,7 +33,7 @@ _QUERY = """
 
 
 class ByteSpan(NamedTuple):
-    """Bytes ``start`` (included) to ``end`` (excluded) of the file."""
+    """The bytes from ``start`` (inclusive) to ``end`` (exclusive) of a file."""
 
     start: int
     end: int
@@ -41,7 +41,7 @@ class ByteSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter as written: ``name`` includes its stars; ``annotation`` and ``default`` are source text."""
+    """A parameter as written: ``name`` includes any stars; ``annotation`` and ``default`` are source text."""
 
     name: str
     annotation: str | None = None
@@ -53,11 +53,12 @@ class Documentable:
     """A definition that can have a docstring."""
 
     span: ByteSpan
-    header: ByteSpan  # from ``async``/``def``/``class`` to the colon, with a comment on its line; empty for a module
+    header: ByteSpan  # from ``async``/``def``/``class`` through the colon and a comment on its line; empty for a module
     docstring_span: ByteSpan | None
-    body: ByteSpan  # from the end of the docstring or header, with a comment on its line
+    body: ByteSpan  # the body, from the end of the docstring or header and any comment on that line
     docstring: str | None
-    needs_something: bool  # a removed docstring needs a replacement: the body would be empty or begin with a string
+    # whether removing the docstring requires a replacement: the body would be empty or begin with a string
+    needs_something: bool
     path: str
 
     @property
@@ -67,7 +68,7 @@ class Documentable:
 
 @dataclass(frozen=True, slots=True)
 class Function(Documentable):
-    """One function definition; lines are 1-based."""
+    """A function definition; line numbers start at 1."""
 
     qualified_name: str
     occurrence: int
@@ -77,8 +78,8 @@ class Function(Documentable):
     decorators: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     returns: str | None
-    first_line: int  # of the first decorator
-    start_line: int  # of ``def``
+    first_line: int  # line of the first decorator
+    start_line: int  # line of ``def``
     end_line: int
     signature: str
     has_syntax_error: bool
@@ -96,7 +97,7 @@ DefinitionKind = Literal["module", "class", "function"]
 
 
 class DefinitionKey(NamedTuple):
-    """A definition of a file: kind, qualified name, and occurrence of that name, from 1; ``("module", "", 1)``."""
+    """A definition in a file: kind, qualified name, and occurrence of that name (from 1); ``("module", "", 1)``."""
 
     kind: DefinitionKind
     qualified_name: str
@@ -104,7 +105,7 @@ class DefinitionKey(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The name in messages: ``Class.method``, ``name#2``, ``the module``."""
+        """The name used in messages: ``Class.method``, ``name#2``, ``the module``."""
         name = self.qualified_name or "the module"
         return f"{name}#{self.occurrence}" if self.occurrence > 1 else name
 
@@ -122,7 +123,7 @@ class Definition(Documentable):
 
 @dataclass(frozen=True, slots=True)
 class OutlineItem:
-    """A class or function in a file's outline; ``depth`` counts the definitions around it, lines are 1-based."""
+    """A class or function in a file's outline; ``depth`` counts enclosing definitions, and lines start at 1."""
 
     kind: Literal["class", "function", "method", "nested"]
     name: str
@@ -174,8 +175,8 @@ def _tools() -> tuple[Parser, Query]:
 def find_functions(source: bytes, path: str) -> tuple[Function, ...]:
     """Return the functions of a Python file in source order.
 
-    Syntax errors never raise: what can be recognised is returned, and ``has_syntax_error`` marks definitions with an
-    error.
+    Syntax errors never raise an exception: everything that can be recognised is returned, and ``has_syntax_error``
+    marks the definitions that contain an error.
     """
     text = _SourceText(source)
     occurrences: Counter[str] = Counter()
@@ -193,11 +194,11 @@ def functions_by_name(source: bytes, path: str) -> dict[tuple[str, int], Functio
 
 
 def find_definitions(source: bytes, path: str) -> tuple[Definition, ...]:
-    """Return the module and its classes and functions in source order; never raises on invalid syntax."""
+    """Return the module and its classes and functions in source order; never raises for invalid syntax."""
     text = _SourceText(source)
     root = _parsed(text)
     first = next((child for child in root.children if child.type != "comment"), None)
-    # The module's empty header is at the position for a docstring, before the first statement.
+    # The module's empty header is located where a docstring would go, before the first statement.
     start = first.start_byte if first is not None else len(source)
     parts = _documented(text, root, ByteSpan(start, start), ByteSpan(start, len(source)))
     found = [Definition(*parts, path, DefinitionKey("module", "", 1))]
@@ -232,7 +233,7 @@ _Parts = tuple[ByteSpan, ByteSpan, ByteSpan | None, ByteSpan, str | None, bool]
 
 
 def _parts(text: _SourceText, node: Node) -> _Parts:
-    """Return the fields of :class:`Documentable` except ``path`` for a class or function."""
+    """Return the fields of :class:`Documentable`, except ``path``, for a class or function."""
     header, block = _header_span(text, node), node.child_by_field_name("body")
     end = max(header.end, _trimmed_end(text.shadow, block)) if block is not None else header.end
     return _documented(text, block, header, ByteSpan(node.start_byte, end))
@@ -263,13 +264,13 @@ def _parsed(text: _SourceText) -> Node:
 
 
 def _walk(text: _SourceText, root: Node) -> list[_Found]:
-    """Return all definitions in source order, in one pass with a scope stack: looking up parents would be quadratic."""
+    """Return all definitions in source order, using one pass with a scope stack (looking up parents is quadratic)."""
     import tree_sitter
 
     _, query = _tools()
     captures = tree_sitter.QueryCursor(query).captures(root)
     nodes = [(node.start_byte, -node.end_byte, what, node) for what, group in captures.items() for node in group]
-    # A decorated definition must come before the definition itself; it is longer, so sorting by span is enough.
+    # A decorated definition must precede the definition inside it; it is longer, so sorting by span is enough.
     nodes.sort(key=lambda item: (item[0], item[1]))
     stack: list[_Scope] = []
     outer_of: dict[int, Node] = {}
@@ -338,7 +339,7 @@ def _function(text: _SourceText, found: _Found, path: str, occurrence: int) -> F
 
 
 def _trimmed_end(shadow: bytes, node: Node) -> int:
-    """End of the node without trailing white space: with syntax errors, blocks can extend into blank lines."""
+    """Return the node's end without trailing white space; after a syntax error, blocks may include blank lines."""
     return len(shadow[node.start_byte : node.end_byte].rstrip(b" \t\f\r\n")) + node.start_byte
 
 
@@ -373,18 +374,18 @@ def _header_span(text: _SourceText, node: Node) -> ByteSpan:
 
 
 def _after_comment(text: _SourceText, siblings: list[Node], node: Node) -> int:
-    """End of ``node``, or of the comment that follows it on the same line (``# type: ignore``, ``# noqa``)."""
+    """Return the end of ``node``, or of a comment after it on the same line (``# type: ignore``, ``# noqa``)."""
     row = node.end_point[0]
     for sibling in siblings:
         if sibling.type == "comment" and sibling.start_point[0] == row and sibling.start_byte >= node.end_byte:
             between = [s for s in siblings if node.end_byte <= s.start_byte < sibling.start_byte]
-            # tree-sitter includes the carriage return of a line end in the comment.
+            # tree-sitter includes the line ending's carriage return in the comment.
             return node.end_byte if between else sibling.end_byte - (text.shadow[sibling.end_byte - 1] == 0x0D)
     return node.end_byte
 
 
 def _docstring(text: _SourceText, block: Node | None) -> tuple[Node | None, str | None]:
-    """The literal that Python uses as the docstring, and its value; f-strings and bytes do not count."""
+    """Return the literal that Python uses as the docstring, and its value; f-strings and bytes do not count."""
     if block is None:
         return None, None
     first = next((child for child in block.children if child.type != "comment"), None)
@@ -401,8 +402,8 @@ def _docstring(text: _SourceText, block: Node | None) -> tuple[Node | None, str 
 
 
 def literal_text(literal: str) -> str | None:
-    """Return the value of a string literal's source text (possibly parenthesised or concatenated), else None."""
-    # Python reads sources with universal newlines, so the value never holds a raw carriage return.
+    """Return the value of a string literal's source (possibly parenthesised or concatenated), or None."""
+    # Python reads sources with universal newlines, so the value never contains a raw carriage return.
     literal = re.sub(r"\r\n?", "\n", literal)
     try:
         value = python_syntax.literal(f"({literal}\n)")

@@ -1,4 +1,4 @@
-"""Python sources as text: encodings, the kinds of physical lines even where it does not parse, and indentation."""
+"""Handle Python source text: encodings, the kind of each physical line (even in invalid code), and indentation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 
 
 def source_encoding(source: bytes) -> str:
-    """Return the codec of ``source`` according to PEP 263; UTF-8 where the cookie is missing or unknown."""
+    """Return the codec of ``source`` according to PEP 263, or UTF-8 if the cookie is missing or unknown."""
     if source.startswith(codecs.BOM_UTF8):
         return "utf-8"
     for line in re.split(rb"\r\n|\r|\n", source[:4096], maxsplit=2)[:2]:
@@ -44,14 +44,14 @@ def decode(source: bytes, encoding: str) -> str:
 
 
 def encode(text: str, encoding: str) -> bytes:
-    """Encode text as the inverse of ``decode``. UnicodeEncodeError: the file's encoding lacks a character."""
+    """Encode text as the inverse of ``decode``. Raises UnicodeEncodeError if the encoding lacks a character."""
     return text.encode(encoding, "surrogateescape")
 
 
 def ascii_shadow(source: bytes, encoding: str) -> bytes:
-    r"""Return bytes of the same length for tree-sitter, which reads UTF-8 and ends lines at ``\n`` and ``\r\n`` only.
+    r"""Return bytes of the same length for tree-sitter, which expects UTF-8 and ends lines only at ``\n`` and ``\r\n``.
 
-    In other encodings each byte of a letter beyond ASCII becomes an ``x``, so that every offset stays true.
+    In other encodings, each byte of a non-ASCII letter is replaced with ``x``, so that every offset stays valid.
     """
     if b"\r" in source:
         source = re.sub(rb"\r(?!\n)", b"\n", source)
@@ -73,13 +73,13 @@ def ascii_shadow(source: bytes, encoding: str) -> bytes:
             except UnicodeError:
                 pieces.append(b"x")
     shadow = b"".join(pieces)
-    # With a stateful codec the lengths may not add up; masking byte by byte is always safe.
+    # With a stateful codec, the lengths may not add up; masking byte by byte is always safe.
     return shadow if len(shadow) == len(source) else re.sub(rb"[\x80-\xff]", b"x", source)
 
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 _INDENT = re.compile(r"[ \t\f]*")
-# One lexical step: the start of a string or comment, a bracket, or something that joins lines.
+# Matches one lexical step: the start of a string or comment, a bracket, or something that joins lines.
 _STEP = re.compile(
     r"(?P<comment>\#[^\r\n]*)"
     r"|(?P<quote>(?P<prefix>(?<![A-Za-z0-9_])[A-Za-z]{1,2})?(?P<mark>\"\"\"|'''|\"|'))"
@@ -99,15 +99,15 @@ class LineKind(StrEnum):
     """The lexical state in which a physical line begins."""
 
     CODE = "code"  # starts a logical line
-    CONTINUATION = "continuation"  # inside brackets or after a backslash
-    STRING = "string"  # begins inside a multi-line string: its bytes are content
+    CONTINUATION = "continuation"  # starts inside brackets or after a backslash
+    STRING = "string"  # starts inside a multi-line string, so its bytes are content
     COMMENT = "comment"
     BLANK = "blank"
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """One physical line: ``text`` with its line end, ``indent`` its leading white space, ``kind`` its initial state."""
+    """A physical line: ``text`` includes the line ending, ``indent`` is leading white space."""
 
     text: str
     indent: str
@@ -119,12 +119,12 @@ class SourceLine:
 
 
 def split_lines(text: str) -> list[str]:
-    r"""Split after ``\n``, ``\r\n`` and ``\r`` only, keeping line ends; ``str.splitlines`` also splits at form feeds."""
+    r"""Split only after ``\n``, ``\r\n`` and ``\r``, keeping them; ``str.splitlines`` also splits at form feeds."""
     return [piece for piece in _LINE.findall(text) if piece]
 
 
 def read_lines(text: str) -> list[SourceLine]:
-    """Return every physical line of ``text`` with its kind; never raises on invalid Python."""
+    """Return every physical line of ``text`` with its kind; never raises for invalid Python."""
     starts: dict[int, LineKind] = {}
     depth = 0
     position = 0
@@ -181,9 +181,9 @@ def base_indent(lines: list[SourceLine]) -> str:
 def reindent(text: str, target: str, unit: str) -> str:
     """Return ``text`` re-indented so that its first logical line is at ``target``, keeping relative indentation.
 
-    Multi-line strings are preserved byte for byte. If the block is indented with other characters than ``unit`` (spaces
-    in a file that uses tabs, or the reverse), each level is rewritten with ``unit``. A text that already is at
-    ``target`` is unchanged.
+    Multi-line strings are preserved byte for byte. If the block's indentation uses characters other than ``unit`` (such
+    as spaces in a file that uses tabs), each level is rewritten with ``unit``. A text that is already at ``target`` is
+    unchanged.
     """
     lines = read_lines(text)
     base = base_indent(lines)
@@ -195,7 +195,7 @@ def reindent(text: str, target: str, unit: str) -> str:
 
 
 def _consistent(lines: list[SourceLine]) -> bool:
-    """Whether of each two adjacent logical lines, one's indentation is a prefix of the other's, as Python demands."""
+    """Return whether adjacent logical lines have compatible indentation: one is a prefix of the other."""
     indents = [line.indent for line in lines if line.kind is LineKind.CODE]
     return all(a.startswith(b) or b.startswith(a) for a, b in itertools.pairwise(indents))
 
@@ -210,7 +210,7 @@ def _by_prefix(lines: list[SourceLine], base: str, target: str) -> str:
         elif line.indent.startswith(base):
             moved.append(target + line.text[len(base) :])
         else:
-            # Continuations and comments may be left of the block; a logical line there is invalid in any case.
+            # Continuations and comments may start left of the block; a logical line there would be invalid anyway.
             shared = _shared(line.indent, base)
             moved.append(target[: max(0, len(target) - len(base) + len(shared))] + line.text[len(shared) :])
     return "".join(moved)
@@ -247,6 +247,6 @@ def _shared(one: str, other: str) -> str:
 
 
 def dedent(text: str) -> str:
-    """Return ``text`` with its first logical line at column 0 and the rest moved with it, strings unchanged."""
+    """Return ``text`` with its first logical line at column 0, shifting the rest but leaving strings unchanged."""
     lines = read_lines(text)
     return _by_prefix(lines, base_indent(lines), "")

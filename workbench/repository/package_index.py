@@ -1,9 +1,9 @@
-"""Source distributions from the package index that pip is configured to use.
+"""Download source distributions from the package index that pip is configured to use.
 
-Pip runs a distribution's build code when it downloads one, so pip provides only its configuration. The index is read here
-through its simple API (PEP 503, PEP 691), and the archive is checked against the index's checksum and the pin.
-``pypi-simple`` supports neither pip's configuration nor folders of files (``find-links``, ``file:``), and limits the size
-of neither a page nor an archive.
+Pip runs a distribution's build code when it downloads one, so pip is used only for its configuration. This module reads
+the index through its simple API (PEP 503, PEP 691), and checks the archive against the index's checksum and the pin.
+``pypi-simple`` supports neither pip's configuration nor folders of files (``find-links``, ``file:``), and it does not
+limit the size of pages or archives.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+h
 _SUFFIXES = (".tar.gz", ".tgz", ".zip", ".tar.bz2")
 _MAX_PAGE_BYTES = 64_000_000
 
-# Prints pip's effective options, from configuration files, PIP_* variables and its default index. A virtual environment
-# may lack pip; then the wheel that Python bundles for `ensurepip` is used.
+# Prints pip's effective options from its configuration files, PIP_* variables and defaults. If a virtual environment
+# has no pip, the wheel that Python bundles for `ensurepip` is used.
 _ASK_PIP = """
 import json, sys
 try:
@@ -56,7 +56,7 @@ print(json.dumps({
 
 @dataclass(frozen=True, slots=True)
 class _Release:
-    """One file of an index; the checksum is "" if the index has none."""
+    """A file listed by an index; the checksum is "" if the index does not state one."""
 
     filename: str
     url: str
@@ -76,9 +76,9 @@ def download(name: str, version: str, folder: Path, pin: str, largest: int, prog
     """Download the source distribution ``name==version`` into ``folder``.
 
     Raises:
-        SourceUnavailable: No index has it, or none answers.
+        SourceUnavailable: No index has the distribution, or no index responds.
         ChecksumMismatch: The archive's checksum differs from that of the index or the pin.
-        UnsafeArchive: It has more than ``largest`` bytes.
+        UnsafeArchive: The archive is larger than ``largest`` bytes.
     """
     label = f"{name}=={version}"
     pip = _configuration()
@@ -144,7 +144,7 @@ def _open(pip: _Pip, url: str, accept: str) -> IO[bytes]:
         url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
     request = urllib.request.Request(url, headers={"Accept": accept, "User-Agent": "docs-workbench"})
     if credentials:
-        # Not sent to another machine that the index redirects to.
+        # Credentials are not sent to another host that the index redirects to.
         request.add_unredirected_header("Authorization", "Basic " + b64encode(credentials.encode()).decode())
     handlers: list[urllib.request.BaseHandler] = []
     if parts.scheme == "https":
@@ -159,7 +159,7 @@ def _open(pip: _Pip, url: str, accept: str) -> IO[bytes]:
 
 
 def _releases(pip: _Pip, index: str, name: str, *, is_index: bool) -> Iterator[_Release]:
-    """Yield the files for a distribution from an index page, or from a folder or page of links."""
+    """Yield a distribution's files from an index page, or from a folder or page of links."""
     project = canonicalize_name(name)
     url = index if "://" in index else Path(index).expanduser().absolute().as_uri()
     if is_index:
@@ -210,7 +210,7 @@ def _from_html(page: str, base: str) -> Iterator[_Release]:
 
 
 def _download(pip: _Pip, release: _Release, folder: Path, pin: str, largest: int, label: str) -> Path:
-    # The name comes from the index, so only its suffix is used.
+    # The index supplies the name, so only its suffix is used.
     file = folder / ("archive" + next(end for end in _SUFFIXES if release.filename.endswith(end)))
     if release.sha256 and pin and release.sha256 != pin:
         raise ChecksumMismatch(
@@ -230,7 +230,7 @@ def _download(pip: _Pip, release: _Release, folder: Path, pin: str, largest: int
                 out.write(piece)
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and says_full(error):
-            raise  # the network is not to blame
+            raise  # The network is not to blame.
         raise SourceUnavailable(
             f"{label} could not be downloaded ({_why(error)}); check the network and try again."
         ) from None
@@ -244,7 +244,7 @@ def _download(pip: _Pip, release: _Release, folder: Path, pin: str, largest: int
 
 
 def _version_of(filename: str, name: str) -> str | None:
-    """Return the version in the file name of a source distribution of ``name``, None if it is another file.
+    """Return the version from the file name of an sdist of ``name``, or None if the file is not one.
 
     Before PEP 625, both names and versions could contain dashes, so any dash may be the separator.
     """
@@ -260,7 +260,7 @@ def _version_of(filename: str, name: str) -> str | None:
 
 
 def _parsed(version: str) -> Version | None:
-    """Return a version according to PEP 440, None if it is not valid (some files from before 2014)."""
+    """Return a version parsed as in PEP 440, or None if it is invalid (as in some files from before 2014)."""
     try:
         return Version(version)
     except InvalidVersion:

@@ -1,7 +1,7 @@
-"""Parse the sources of repositories (a folder, an archive, a git URL, a pinned source distribution), and their errors.
+"""Parse repository sources (a folder, an archive, a git URL, a pinned source distribution), and define their errors.
 
-Parsing rejects everything dangerous (transports that run programs, disguised command-line options, credentials that
-would end up in a session file), so that fetching can trust a `Source`.
+Parsing rejects everything dangerous: transports that run programs, disguised command-line options, and credentials that
+would end up in a session file. Fetching can therefore trust a `Source`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from workbench.base.text import one_line
 
 
 class BadSource(UsageError):
-    """The text is not a folder, git URL or pinned source distribution, or has a form that is not allowed."""
+    """The text is not a folder, git URL or pinned source distribution, or its form is not allowed."""
 
 
 class FetchError(WorkbenchError):
@@ -25,7 +25,7 @@ class FetchError(WorkbenchError):
 
 
 class SourceUnavailable(FetchError):
-    """The source cannot be reached: no such folder or revision, no network, no such release."""
+    """The source cannot be reached: the folder, revision or release does not exist, or there is no network."""
 
 
 class ChecksumMismatch(FetchError):
@@ -44,7 +44,7 @@ def no_room(folder: Path) -> FetchError:
 
 
 def shown(text: str, width: int = 120) -> str:
-    """Return untrusted ``text`` made safe for one line of a message: no control sequences, no lone surrogates."""
+    """Return untrusted ``text`` sanitised for one line of a message: no control sequences, no lone surrogates."""
     return one_line(text.encode("utf-8", "backslashreplace").decode("utf-8"), width)
 
 
@@ -59,7 +59,7 @@ ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".tar.bz2", ".tar", ".zip")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PINNED = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*==\s*([A-Za-z0-9][A-Za-z0-9.!+_-]*)")
 _NAME_ONLY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-# Stricter than git's own rule, so that a revision can never be an option, a range or a refspec.
+# Stricter than git's own rules, so that a revision can never be an option, a range or a refspec.
 _REVISION = re.compile(r"(?!.*\.\.)(?!.*//)[A-Za-z0-9_][A-Za-z0-9._/+-]*")
 _SCP = re.compile(r"([A-Za-z0-9_][\w.-]*@)?([A-Za-z0-9][\w.-]*):(?!/)([\w~./+-]+?)(?:@([^@]+))?")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9.-]*)(?:\+([a-z]+))?://")
@@ -67,12 +67,12 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9.-]*)(?:\+([a-z]+))?://")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One repository to work on; ``parse_source(str(source)) == source``."""
+    """A repository to work on; ``parse_source(str(source)) == source``."""
 
     kind: Kind
     location: str  # absolute path, git URL, or name of the distribution
-    revision: str = ""  # git branch, tag or commit ("" = the default branch), or version
-    sha256: str = ""  # expected checksum of the archive (64 lower-case hex digits) or ""
+    revision: str = ""  # git branch, tag or commit ("" for the default branch), or version
+    sha256: str = ""  # expected checksum of the archive (64 lower-case hex digits), or ""
 
     def __str__(self) -> str:
         pin = f"#sha256={self.sha256}" if self.sha256 else ""
@@ -85,7 +85,7 @@ class Source:
 
     @property
     def _needs_prefix(self) -> bool:
-        # A path that would otherwise be parsed differently gets its kind as a prefix.
+        # A path that would be parsed as something else gets its kind as a prefix.
         archive = self.location.lower().endswith(ARCHIVE_SUFFIXES)
         odd = "@" in self.location or "#" in self.location or self.location.endswith(".git")
         return odd or self.location != self.location.strip() or archive != (self.kind == "archive")
@@ -105,11 +105,12 @@ class Source:
 
 
 def parse_source(text: str) -> Source:
-    """Parse a user's source of a repository.
+    """Parse a user's description of a repository source.
 
-    It is a folder (``~`` is expanded), an archive file, ``https://host/project.git@REVISION`` (also with a prefix
-    ``git+``, ``ssh://``, ``user@host:path``, ``git+file://``, a local ``.git`` path or ``FOLDER@REVISION``), or
-    ``NAME==VERSION`` with an optional ``#sha256=…``. BadSource: anything else, with the reason.
+    A source is a folder (``~`` is expanded), an archive file, a git URL such as ``https://host/project.git@REVISION``,
+    or ``NAME==VERSION`` with an optional ``#sha256=…``. A git URL may also be prefixed with ``git+``, or be ``ssh://``,
+    ``user@host:path``, ``git+file://``, a local ``.git`` path or ``FOLDER@REVISION``. Raises BadSource, with the
+    reason, for anything else.
     """
     text = text.strip() if not text.startswith(("folder:", "archive:")) else text
     if not text:
@@ -154,7 +155,7 @@ def _checked_revision(revision: str, text: str) -> str:
 
 def _split_revision(path: str, text: str) -> tuple[str, str]:
     before, mark, revision = path.rpartition("@")
-    # A path such as /@user/project.git contains an @ itself.
+    # A path such as /@user/project.git itself contains an @.
     if not mark or revision.endswith(".git") or before.endswith("/") or not before:
         return path, ""
     return before, _checked_revision(revision, text)
@@ -196,7 +197,7 @@ def _url(text: str, scheme: str) -> Source:
 
 def _local(text: str) -> Source | None:
     def absolute(part: str) -> Path:
-        # Symbolic links are not resolved here but when the folder is read.
+        # Symbolic links are resolved when the folder is read, not here.
         return Path(part).expanduser().absolute()
 
     try:

@@ -1,7 +1,7 @@
 """Replace a function's body or docstring without changing any other byte of the file.
 
-The spans must come from ``functions.find_functions`` on the same bytes. A new body is text and is converted to the
-function's indentation, line ends and encoding. Splicing in what ``body_text`` returns reproduces the file.
+The spans must come from ``functions.find_functions`` on the same bytes. A new body is given as text and converted to
+the function's indentation, line endings and encoding. Splicing in the result of ``body_text`` reproduces the file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-#: Characters that a literal must escape: Python reads a carriage return as a line feed, and rejects others.
+#: Characters that a literal must escape: Python converts carriage returns to line feeds, and rejects the others.
 _ESCAPED = re.compile(r"[\x00\x0c\r\x7f\ud800-\udfff]")
 _TABS = re.compile(rb"^\t+[^\s#]", re.MULTILINE)
 
@@ -39,21 +39,21 @@ class SpliceError(WorkbenchError):
 
 
 def body_text(source: bytes, function: Function) -> str:
-    """Return the text that `splice` replaces: from the end of the docstring or header to the end of the body."""
+    """Return the text that `splice` replaces, from the end of the docstring or header to the end of the body."""
     return decode(source[function.body.start : function.body.end], source_encoding(source))
 
 
 def splice(source: bytes, function: Function, body: str) -> bytes:
-    """Return ``source`` with the body of ``function`` replaced; the docstring stays.
+    """Return ``source`` with the body of ``function`` replaced; the docstring is preserved.
 
-    ``body`` contains statements at any indentation, with or without a line end before them. If it is empty, only the
-    docstring remains. The result is not checked to be valid Python; use ``lines.syntax_problem`` for that. SpliceError:
-    the file's encoding lacks a character of ``body``.
+    ``body`` contains statements at any indentation, optionally preceded by a line ending. If it is empty, only the
+    docstring remains. The result is not checked for valid Python; use ``lines.syntax_problem`` for that. Raises
+    SpliceError if the file's encoding lacks a character of ``body``.
     """
     start, end = function.body
     inline = _is_inline(source, function)
     if re.match(r"[ \t]*(?:;|\\[\r\n])", body) or (inline and _is_simple(body)):
-        # One-line form: the body stays on the line of the colon or of the docstring's semicolon.
+        # In one-line form, the body stays on the line of the colon, or of the semicolon after the docstring.
         head = source[:start]
         text = body if not body or body[0] in " \t;" else ("; " if function.docstring_span is not None else " ") + body
     elif inline:
@@ -66,10 +66,10 @@ def splice(source: bytes, function: Function, body: str) -> bytes:
 
 
 def replace_docstring(source: bytes, function: Function, docstring: str | None) -> bytes:
-    r"""Return ``source`` with the docstring of ``function`` set to exactly ``docstring``, or removed when None.
+    r"""Return ``source`` with the docstring of ``function`` set to exactly ``docstring``, or removed if it is None.
 
-    A removed docstring is replaced by ``pass`` if it was the whole body, or if its removal would turn the next string
-    expression into a docstring. SpliceError: the file's encoding lacks a character of the literal.
+    A removed docstring is replaced with ``pass`` if it was the whole body, or if the next string expression would
+    become the docstring. Raises SpliceError if the file's encoding lacks a character of the literal.
     """
     if docstring is None:
         return _without_docstring(source, function)
@@ -92,7 +92,7 @@ def write_docstring(source: bytes, function: Documentable, docstring: str) -> by
 
 
 def lay_out_docstring(source: bytes, function: Documentable, text: str) -> str:
-    """Return a docstring laid out for this function as in PEP 257: continuation lines at the body's indentation."""
+    """Return a docstring laid out as in PEP 257, with continuation lines at the indentation of the function's body."""
     import inspect
 
     lines = inspect.cleandoc(text).split("\n")
@@ -103,7 +103,7 @@ def lay_out_docstring(source: bytes, function: Documentable, text: str) -> str:
 
 
 def quote(text: str, encoding: str = "utf-8") -> str:
-    """Return ``text`` as a docstring literal: in plain triple quotes if possible, else raw, else escaped."""
+    """Return ``text`` as a docstring literal: in plain triple quotes if possible, or else raw or escaped."""
     plain = not _ESCAPED.search(text) and _encodable(text, encoding)
     if plain:
         for literal in (f'"""{text}"""', f"'''{text}'''"):
@@ -120,7 +120,7 @@ def quote(text: str, encoding: str = "utf-8") -> str:
 
 
 def body_indent(source: bytes, function: Documentable) -> str:
-    """Return the indentation of the statements of ``function``; for a one-line body, what it would be."""
+    """Return the indentation of the statements in ``function``; for a one-line body, what it would be."""
     header = _line_indent(source, function.span.start)
     if not _is_inline(source, function):
         region = decode(source[function.header.end : function.body.end], source_encoding(source))
@@ -131,7 +131,7 @@ def body_indent(source: bytes, function: Documentable) -> str:
 
 
 def indent_unit(source: bytes, header: str = "") -> str:
-    """Return one level of indentation in this file: a tab if it uses tabs, else two to eight spaces."""
+    """Return one level of indentation in this file: a tab if it uses tabs, otherwise two to eight spaces."""
     if header:
         return "\t" if "\t" in header else (header if len(header) in (2, 3, 4) else "    ")
     if _TABS.search(source):
@@ -141,7 +141,7 @@ def indent_unit(source: bytes, header: str = "") -> str:
 
 
 def _is_inline(source: bytes, function: Documentable) -> bool:
-    """Whether the body begins on the header's logical line, as in ``def f(): return 1``."""
+    """Return whether the body begins on the header's logical line, as in ``def f(): return 1``."""
     end = function.body.end
     if function.docstring_span is not None:
         between = source[function.header.end : function.docstring_span.start]
@@ -155,7 +155,7 @@ def _is_inline(source: bytes, function: Documentable) -> bool:
 
 
 def _is_simple(body: str) -> bool:
-    """Whether ``body`` is one logical line of simple statements, which may follow a colon."""
+    """Return whether ``body`` is one logical line of simple statements, which may follow a colon."""
     stripped = body.strip()
     lines = [line for line in read_lines(stripped) if line.kind in (LineKind.CODE, LineKind.COMMENT)]
     if len(lines) != 1 or lines[0].kind is LineKind.COMMENT or body[:1] in "\r\n":
@@ -164,7 +164,7 @@ def _is_simple(body: str) -> bool:
 
 
 def _without_body(source: bytes, function: Function) -> bytes:
-    """Return the file up to the function's body, with an inline docstring moved to its own line."""
+    """Return the file up to the function's body, with an inline docstring moved to a line of its own."""
     if function.docstring_span is None:
         return source[: function.body.start]
     newline = _newline(source, function).encode()
@@ -180,7 +180,7 @@ def _block(source: bytes, function: Function, body: str) -> str:
     text = reindent(body.rstrip(), target, unit)
     if not text.strip():
         return ""
-    # An original body already starts with the rest of the header's line and its line end.
+    # An original body already starts with the rest of the header's line and its line ending.
     return text if re.match(r"[ \t\f]*[\r\n]", text) else _newline(source, function) + text
 
 
@@ -225,7 +225,7 @@ def _without_docstring(source: bytes, function: Function) -> bytes:
 def remove_literal(source: bytes, function: Documentable, instead: bytes = b"") -> bytes:
     """Return ``source`` without the docstring's literal, and without its line if nothing else is on it.
 
-    ``instead`` is a statement to replace it, needed if it is the whole body or if another string follows.
+    ``instead`` is a replacement statement, required if the docstring is the whole body or another string follows.
     """
     span = function.docstring_span
     if span is None:
@@ -270,21 +270,21 @@ def _escape(character: str) -> str:
 
 
 _DEFINITIONS = ("function_definition", "class_definition", "decorated_definition")
-_SPECIAL_COMMENT = re.compile(rb"#!|#.*?coding[:=]")  # in the first two lines: the interpreter and the encoding
+_SPECIAL_COMMENT = re.compile(rb"#!|#.*?coding[:=]")  # the shebang and encoding lines, if within the first two lines
 
 
 def document(source: bytes, path: str, docstring: Callable[[DefinitionKey], str | None]) -> bytes:
     """Return the file with exactly the docstrings that ``docstring`` returns for its definitions; None removes one.
 
-    The literal of an unchanged docstring stays; any other is laid out as in PEP 257.
+    The literal of an unchanged docstring is preserved; any other docstring is laid out as in PEP 257.
 
     Raises:
-        SpliceError: The file's encoding lacks a character, or a docstring in a file that does not parse cannot be removed.
+        SpliceError: The encoding lacks a character, or a docstring must be removed from a file that does not parse.
     """
     definitions = find_definitions(source, path)
     wanted = {one.key: docstring(one.key) for one in definitions}
     changed = _replace_docstrings(source, definitions, wanted, frozenset())
-    # Removal can turn the next string into a docstring; there `pass` has to replace it.
+    # Removing a docstring can turn the next string into one; `pass` has to replace it there.
     remaining = _not_removed(changed, path, wanted)
     if remaining:
         changed = _replace_docstrings(source, definitions, wanted, remaining)
@@ -304,7 +304,7 @@ def _replace_docstrings(
     wanted: dict[DefinitionKey, str | None],
     by_pass: frozenset[DefinitionKey],
 ) -> bytes:
-    # From the end of the file to its start, so that the spans of the remaining definitions stay valid.
+    # Work from the end of the file to its start, so that the spans of the remaining definitions stay valid.
     for one in sorted(definitions, key=_docstring_position, reverse=True):
         text = wanted[one.key]
         if text == one.docstring:
@@ -319,7 +319,7 @@ def _replace_docstrings(
 
 
 def _docstring_position(one: Definition) -> int:
-    # The module's docstring precedes that of a definition at the same byte.
+    # The module's docstring precedes the docstring of a definition at the same byte.
     position = one.docstring_span.start if one.docstring_span is not None else one.body.start
     return -1 if one.key.kind == "module" else position
 
@@ -347,8 +347,8 @@ def _in_module(source: bytes, module: Definition, text: str | None) -> bytes:
 def without_other_texts(source: bytes, path: str) -> bytes:
     """Remove documentation other than docstrings from a file.
 
-    This is string statements (after attributes, after a docstring), assignments of strings to ``__doc__``, and comments
-    directly above a function or class or between its decorators.
+    This includes string statements (after attributes or a docstring), assignments of strings to ``__doc__``, and
+    comments directly above a function or class or between its decorators.
     """
     docstrings = {one.docstring_span.start for one in find_definitions(source, path) if one.docstring_span is not None}
     root = syntax_tree(source)

@@ -1,8 +1,9 @@
 """The snapshot cache: content-addressed trees, and an index from source to tree.
 
-``snapshots/DIGEST/tree`` holds the files, ``snapshots/DIGEST/manifest.json`` lists them, and ``sources/KEY.json`` records
-which tree a source resolved to. A tree is written to a temporary folder and then renamed, so any number of processes may
-fetch the same source at once and no half-written tree is ever visible. The cache may be deleted at any time.
+``snapshots/DIGEST/tree`` contains the files, ``snapshots/DIGEST/manifest.json`` lists them, and ``sources/KEY.json``
+records which tree a source resolved to. A tree is written to a temporary folder and then renamed. Any number of
+processes can therefore fetch the same source at once, and an incomplete tree is never visible. The cache may be deleted
+at any time.
 """
 
 from __future__ import annotations
@@ -37,24 +38,25 @@ class Snapshot:
 
     root: Path
     digest: str  # hex SHA-256 over the sorted (path, mode, content) triples; identifies the content
-    source: str  # as `parse_source` accepts it
-    revision: str  # git commit, ``sha256:…`` of an archive or source distribution, "" of a folder
-    files: tuple[FileEntry, ...]  # by path; links count if they lead to a file inside
+    source: str  # the source in a form that `parse_source` accepts
+    revision: str  # git commit, ``sha256:…`` of an archive or source distribution, or "" for a folder
+    files: tuple[FileEntry, ...]  # files sorted by path, including links to a file inside the repository
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSource:
-    """An index entry: the tree that a source resolved to."""
+    """An index entry, which records the tree that a source resolved to."""
 
     source: str
     digest: str
-    revision: str  # as in `Snapshot`
-    signature: str  # of a folder's names, sizes and times, which must match for reuse; "" if immutable
-    recorded_at: float  # seconds since the epoch
+    revision: str  # same meaning as in `Snapshot`
+    # digest of a folder's names, sizes and times, which must match for reuse; "" if the source is immutable
+    signature: str
+    recorded_at: float  # Unix time in seconds
 
 
 class Store:
-    """The cache in one folder; it is created on first use."""
+    """The cache in one folder, which is created on first use."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -101,7 +103,7 @@ class Store:
             except OSError as error:
                 if says_full(error):
                     raise
-                # Another process was first: its tree has the same content, unless it has been damaged since.
+                # Another process was faster: its tree has the same content, unless it was damaged later.
                 if self._intact(tree.digest) is not None:
                     break
                 with contextlib.suppress(OSError):
@@ -118,7 +120,7 @@ class Store:
             return None
 
     def load(self, known: ResolvedSource) -> Snapshot | None:
-        """Return the snapshot of a source if all its files are present with the right size, else None."""
+        """Return the snapshot of a source if all its files are present with the right size, or None otherwise."""
         files = self._intact(known.digest)
         if files is None:
             return None
@@ -151,11 +153,11 @@ class Store:
         return json.loads((self._snapshots / digest / "manifest.json").read_text(encoding="utf-8"))
 
     def text(self, digest: str, path: str) -> str:
-        """Return the text of a regular file of a tree, "" if there is none; both arguments may be untrusted."""
+        """Return the text of a regular file in a tree, or "" if there is none; both arguments may be untrusted."""
         return (self.texts(digest, lambda name: name == path) or {}).get(path, "")
 
     def texts(self, digest: str, wanted: Callable[[str], bool]) -> dict[str, str] | None:
-        """Return the texts of regular files of a tree by path, None if the tree or one of them is gone."""
+        """Return the texts of regular files in a tree by path, or None if the tree or one of the files is gone."""
         if not re.fullmatch(r"[0-9a-f]{64}", digest):
             return None
         tree = self._snapshots / digest / "tree"
@@ -168,7 +170,7 @@ class Store:
             return None
 
     def _delete_stale(self) -> None:
-        # Folders of killed processes; a day is far longer than any fetch.
+        # These folders belong to killed processes; no fetch takes anywhere near a day.
         oldest = time.time() - _STALE_SECONDS
         for left in self._snapshots.glob(".part-*"):
             with contextlib.suppress(OSError):
@@ -186,7 +188,7 @@ def require_digest(snapshot: Snapshot, pin: str) -> Snapshot:
 
 
 def _sizes(root: str) -> Iterator[tuple[str, int]]:
-    """Yield (path, bytes) of every file below ``root``, -1 for links."""
+    """Yield (path, bytes) for every file below ``root``, with -1 for links."""
     pending = [(root, "")]
     while pending:
         folder, prefix = pending.pop()

@@ -1,4 +1,4 @@
-"""Entries of a repository's file list, without their content; cheap to import."""
+"""Entries in a repository's file list, without their content; cheap to import."""
 
 from __future__ import annotations
 
@@ -11,33 +11,35 @@ from typing import Literal
 from workbench.repository.sources import UnsafeArchive, shown
 
 Mode = Literal["-", "x", "l"]
-"""How an entry is stored: plain, executable, link."""
+"""How an entry is stored: as a plain file, an executable file or a link."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """One file of a repository."""
+    """A file in a repository."""
 
-    path: str  # POSIX, relative to the repository's root
-    size: int  # bytes; for a link: of its target
+    path: str  # POSIX path, relative to the repository's root
+    size: int  # size in bytes; for a link, that of its target
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotLimits:
-    """The maximum size of a repository; larger ones are refused."""
+    """The maximum size of a repository; larger ones are rejected."""
 
     total_bytes: int = 500_000_000
-    entries: int = 50_000  # files, folders and links
-    ratio: int = 200  # unpacked bytes per packed byte of an archive, checked above ``ratio_from``
-    ratio_from: int = 20_000_000  # unpacked bytes: small files of zeros are harmless
+    entries: int = 50_000  # maximum number of files, folders and links
+    ratio: int = 200  # maximum unpacked bytes per packed byte of an archive, checked above ``ratio_from``
+    # unpacked bytes below which the ratio is ignored, because small files of zeros are harmless
+    ratio_from: int = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotTree:
-    """A finished tree."""
+    """A completed tree."""
 
     digest: str  # hex SHA-256 over the sorted (path, mode, content) triples
-    entries: tuple[tuple[str, int, Mode], ...]  # sorted (path, bytes, mode); ``-`` plain, ``x`` executable, ``l`` link
+    # sorted (path, bytes, mode) triples; ``-`` is plain, ``x`` executable, ``l`` a link
+    entries: tuple[tuple[str, int, Mode], ...]
 
     @property
     def files(self) -> tuple[FileEntry, ...]:
@@ -45,7 +47,7 @@ class SnapshotTree:
 
 
 def safe_path(path: str, origin: str) -> str:
-    """Return ``path`` normalised. UnsafeArchive: it is absolute, contains ``..``, or cannot be a file name."""
+    """Return ``path`` normalised. Raises UnsafeArchive if it is absolute, contains ``..`` or is not a valid name."""
     parts = [part for part in path.split("/") if part not in {"", "."}]
     if path.startswith("/") or ".." in parts or "\0" in path:
         raise UnsafeArchive(f"{origin} was refused: its entry '{shown(path)}' would be written outside its folder.")
@@ -60,13 +62,13 @@ def safe_path(path: str, origin: str) -> str:
 
 @dataclass(slots=True)
 class TreeBuilder:
-    """Writes one tree into an empty folder."""
+    """Writes a single tree into an empty folder."""
 
     root: Path
-    origin: str  # what is being unpacked, as the subject of a sentence
-    on_escaping_link: Callable[[str, str], None]  # gets (path, target); raises to refuse the tree
+    origin: str  # the subject of messages, such as a description of the archive
+    on_escaping_link: Callable[[str, str], None]  # called with (path, target); raises an error to reject the tree
     limits: SnapshotLimits = field(default_factory=SnapshotLimits)
-    packed_bytes: int = 0  # size of the archive, 0 if none
+    packed_bytes: int = 0  # size of the archive, or 0 if there is none
     _files: dict[str, tuple[int, Mode, bytes]] = field(default_factory=dict)
     _links: dict[str, str] = field(default_factory=dict)
     _bytes: int = 0
@@ -80,18 +82,18 @@ class TreeBuilder:
             )
 
     def announce(self, size: int) -> None:
-        """Refuse a file by its declared size, before any of it is written; `add_file` counts the real one."""
+        """Check the declared size of a file before anything is written; `add_file` counts the actual size."""
         if size < 0 or self._bytes + size > self.limits.total_bytes:
             raise self._oversized()
 
     def add_folder(self, path: str) -> None:
-        """Check and count a folder; it is created together with the first file in it, as in git."""
+        """Check and count a folder; as in git, it is created together with the first file in it."""
         self.count()
         if path.strip("./") or ".." in path:
             safe_path(path, self.origin)
 
     def add_file(self, path: str, chunks: Iterable[bytes], *, executable: bool) -> None:
-        """Write one file from its chunks; if a path occurs twice, the later content wins."""
+        """Write a file from its chunks; if a path occurs twice, the later content wins."""
         path = safe_path(path, self.origin)
         self.count()
         target = self.root / path
@@ -113,7 +115,7 @@ class TreeBuilder:
         self._files[path] = (size, "x" if executable else "-", digest.digest())
 
     def copy_file(self, path: str, existing: str, *, executable: bool) -> None:
-        """Write a hard link as a copy of an entry written earlier."""
+        """Write a hard link as a copy of the file written earlier."""
         path, existing = safe_path(path, self.origin), safe_path(existing, self.origin)
         if existing not in self._files or path == existing:
             raise UnsafeArchive(f"{self.origin} was refused: its hard link '{shown(path)}' leads to no file in it.")
@@ -121,13 +123,13 @@ class TreeBuilder:
             self.add_file(path, iter(lambda: source.read(1 << 20), b""), executable=executable)
 
     def add_link(self, path: str, target: str) -> None:
-        """Record a symbolic link; `finish` creates it if it stays inside the tree."""
+        """Record a symbolic link; `finish` creates it if it points inside the tree."""
         path = safe_path(path, self.origin)
         self.count()
         self._links[path] = target
 
     def unwrap(self) -> None:
-        """Strip a single top-level folder, as release archives have; call this before `finish`."""
+        """Strip a single top-level folder, as found in release archives; call this before `finish`."""
         tops = {path.split("/", 1)[0] for path in (*self._files, *self._links)}
         if len(tops) != 1 or not self._files or any("/" not in path for path in (*self._files, *self._links)):
             return
@@ -140,11 +142,11 @@ class TreeBuilder:
         self._links = {path[len(top) + 1 :]: value for path, value in self._links.items()}
 
     def finish(self) -> SnapshotTree:
-        """Create the links that stay inside the tree and return what was written."""
+        """Create the links that point inside the tree, and return a description of what was written."""
         folders = {str(parent) for path in self._files for parent in PurePosixPath(path).parents}
         links = dict(self._links)
         for path in links:
-            # A known attack: a link, followed by a file to be written through it.
+            # A known attack creates a link and then writes a file through it.
             if path in self._files or path in folders:
                 raise self._conflicting(path)
         for path, target in list(links.items()):
@@ -156,7 +158,7 @@ class TreeBuilder:
         for path, target in links.items():
             end = _resolve(path, links)
             under_link = any(str(parent) in links for parent in PurePosixPath(path).parents)
-            # Skip dangling links and links that lie below another link.
+            # Skip dangling links, and links located below another link.
             if end is None or under_link or (end not in self._files and end not in folders):
                 continue
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -190,7 +192,7 @@ class TreeBuilder:
 
 
 def _resolve(path: str, links: dict[str, str]) -> str | None:
-    """Return the final target of a link, resolved like the kernel does; None if it leaves the tree or is circular."""
+    """Return the final target of a link, as resolved by the kernel, or None if it is circular or leaves the tree."""
     todo = path.split("/")[::-1]
     done: list[str] = []
     jumps = 0

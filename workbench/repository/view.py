@@ -1,7 +1,7 @@
-"""Restricted access to a repository: hidden paths are unreadable, not only unlisted, and no path leads outside.
+"""Restricted access to a repository: hidden paths cannot be read or listed, and no path leads outside.
 
-An agent's two tools use `View`; the app reads whole snapshots through `read_text`. Both resolve the path with every
-link in it; its final target must lie inside the root and be visible.
+An agent's two tools use `View`; the app reads whole snapshots through `read_text`. Both resolve all links in a path,
+and its final target must be visible and inside the root.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from workbench.repository.tree import FileEntry
 
 DEFAULT_HIDDEN: tuple[str, ...] = (
     "README*",
-    "!README*.py",  # a program about READMEs is code
+    "!README*.py",  # A program that processes READMEs is code.
     "CHANGELOG*",
     "!CHANGELOG*.py",
     "docs/",
@@ -39,7 +39,7 @@ DEFAULT_HIDDEN: tuple[str, ...] = (
 
 
 class Hidden:
-    """A compiled list of patterns; the last one that matches a path decides."""
+    """A compiled list of patterns; the last pattern that matches a path decides."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._rules = [rule for pattern in patterns if (rule := _compile(pattern)) is not None]
@@ -47,9 +47,9 @@ class Hidden:
         self._anchored = any(anchored for _, _, _, anchored in self._rules)
 
     def matches(self, path: str, *, is_folder: bool) -> bool:
-        """Return whether this path itself (POSIX, relative to the root) is hidden, ignoring the folders above it."""
+        """Return whether this path itself (POSIX, relative to the root) is hidden, regardless of its parent folders."""
         name = path.rpartition("/")[2]
-        # Most patterns depend on the name only, and names such as __init__.py repeat thousands of times.
+        # Most patterns depend only on the name, and names such as __init__.py repeat thousands of times.
         if self._anchored:
             return self._decide(path, name, is_folder)
         known = self._names.get((name, is_folder))
@@ -101,22 +101,22 @@ def _compile(pattern: str) -> tuple[re.Pattern[str], bool, bool, bool] | None:
 
 
 DEFAULT_LIMIT = 60_000
-"""Characters of a file that are read by default: about 15,000 tokens."""
+"""Maximum number of characters read from a file by default, about 15,000 tokens."""
 
 LISTING_LIMIT = 500
-"""Maximum number of names in a listing; the rest is only counted."""
+"""Maximum number of names in a listing; further names are only counted."""
 
 
 class ViewError(WorkbenchError):
-    """A path cannot be listed or read; the message may be shown to an agent."""
+    """A path cannot be listed or read; the message is safe to show to an agent."""
 
 
 class OutsideRepository(ViewError):
-    """The path, or a link in it, leads out of the repository."""
+    """The path, or a link in it, points outside the repository."""
 
 
 class NotVisible(ViewError):
-    """The path is hidden in this view, whether or not it exists."""
+    """The path is hidden in this view, regardless of whether it exists."""
 
 
 class NoSuchPath(ViewError):
@@ -124,11 +124,11 @@ class NoSuchPath(ViewError):
 
 
 class NotAFolder(ViewError):
-    """A directory is expected, but the path is a file."""
+    """A directory was expected, but the path is a file."""
 
 
 class NotAFile(ViewError):
-    """A file is expected, but the path is a directory or a device."""
+    """A file was expected, but the path is a directory or a device."""
 
 
 class NotText(ViewError):
@@ -137,15 +137,15 @@ class NotText(ViewError):
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """The beginning of a file's text."""
+    """The beginning of the text of a file."""
 
     text: str
-    size: int  # of the whole file in bytes
-    truncated: bool  # there is more than ``text``
+    size: int  # size of the whole file in bytes
+    truncated: bool  # whether the file is longer than ``text``
 
 
 class View:
-    """A repository as an agent may see it, without what the gitignore-like patterns ``hidden`` match."""
+    """A repository as an agent may see it: without anything that matches the gitignore-like patterns ``hidden``."""
 
     def __init__(self, root: Path, *, hidden: Sequence[str] = DEFAULT_HIDDEN) -> None:
         self.root = Path(os.path.realpath(root))
@@ -155,14 +155,14 @@ class View:
 
     @cached_property
     def files(self) -> tuple[FileEntry, ...]:
-        """Every visible file, sorted by path, including links to a visible file inside the repository."""
+        """Every visible file, sorted by path, including links to visible files inside the repository."""
         return tuple(sorted(self._walk(self.root, ""), key=lambda entry: entry.path))
 
     def list_directory(self, path: str = ".", *, limit: int | None = None) -> tuple[str, ...]:
-        """Return the visible names in a directory, sorted, with ``/`` after directories.
+        """Return the visible names in a directory, sorted, with ``/`` after each directory name.
 
-        Beyond `LISTING_LIMIT` names, or ``limit`` characters of names, the rest is only counted: the last item is then
-        ``… N more``. The first name is always there. Raises a `ViewError`, as does `read_file`.
+        Beyond `LISTING_LIMIT` names, or ``limit`` characters of names, the rest is only counted, and the last item is
+        ``… N more``. The first name is always listed. Raises a subclass of `ViewError`, as does `read_file`.
         """
         folder, relative = self._resolve(path)
         if not folder.is_dir():
@@ -177,13 +177,13 @@ class View:
         return tuple(names) if listed == len(names) else (*names[:listed], f"… {len(names) - listed:,} more")
 
     def read_file(self, path: str, *, limit: int | None = None) -> FileText:
-        """Return the text of a file, at most ``limit`` characters; `NotText` for a binary file."""
+        """Return at most ``limit`` characters of a file's text. Raises `NotText` for a binary file."""
         limit = DEFAULT_LIMIT if limit is None else max(0, limit)
         file_path, _ = self._resolve(path)
         if file_path.is_dir():
             raise NotAFile(f"'{shown(path)}' is a directory, not a file.")
         try:
-            # The path is resolved, so a link here was created since: refuse it. A pipe must not block.
+            # The path is already resolved, so a link here is new and must be rejected. Opening a pipe must not block.
             handle = os.open(file_path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
             with open(handle, "rb") as file:  # noqa: PTH123  a descriptor, not a path
                 status = os.fstat(file.fileno())
@@ -198,7 +198,7 @@ class View:
         return FileText(text[:limit], status.st_size, len(text) > limit or len(data) < status.st_size)
 
     def _resolve(self, path: str) -> tuple[Path, str]:
-        """Return a visible path's resolved path, absolute and relative to the root; raise if it is not accessible."""
+        """Return a visible path resolved, both absolute and relative to the root; raise if it is inaccessible."""
         parts: list[str] = []
         for part in path.split("/"):
             if part == ".." and not parts:
@@ -213,7 +213,7 @@ class View:
             )
         self._require_visible("/".join(parts), path)
         try:
-            # Use the path as given, not the normalised parts: after a link, `..` is relative to the link's target.
+            # Use the path as written, not its normalised parts: after a link, `..` is relative to the link's target.
             place = os.path.realpath(f"{self._prefix}{path}")
         except (OSError, ValueError):
             raise NoSuchPath(f"'{shown(path)}' does not exist.") from None
@@ -230,7 +230,7 @@ class View:
         return Path(place), relative
 
     def _require_visible(self, relative: str, path: str) -> None:
-        # Check it as a folder, too: the answer for a path that does not exist must not depend on its type.
+        # Check the path as a folder, too, because the answer for a nonexistent path must not depend on its type.
         if relative and (
             self._hidden.covers(relative, is_folder=True) or self._hidden.covers(relative, is_folder=False)
         ):
@@ -268,7 +268,7 @@ class View:
 
 
 def read_text(root: Path, path: str, *, limit: int | None = None) -> FileText:
-    """Read one file below ``root`` with nothing hidden, for browsing a whole snapshot; paths outside stay refused."""
+    """Read one file below ``root`` for browsing a whole snapshot; nothing is hidden, but paths outside are rejected."""
     return View(root, hidden=()).read_file(path, limit=limit)
 
 
@@ -276,7 +276,7 @@ _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 
 
 def _decode(data: bytes, *, whole: bool) -> str | None:
-    """Return ``data`` as text, None if it is binary; an incomplete character at the end of a part is dropped."""
+    """Return ``data`` as text, or None if it is binary; an incomplete character at the end is dropped."""
     for mark, encoding in (
         (codecs.BOM_UTF8, "utf-8"),
         (codecs.BOM_UTF16_LE, "utf-16-le"),

@@ -1,6 +1,6 @@
-"""``python -m workbench.sandbox [NAME [FOLDER…]]``: print as a JSON object whether a back end can be used, and why not.
+"""``python -m workbench.sandbox [NAME [FOLDER…]]``: print whether a back end is usable, and why not, as JSON.
 
-A process of its own for callers that must not import the package ``docker``, such as the app.
+This runs in a separate process for callers that must not import the package ``docker``, such as the app.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from workbench.sandbox.types import NoIsolation, SandboxUnavailable
 
 
 def main() -> int:
-    """Print ``{"backend": NAME}`` or ``{"problem": SENTENCE, "promises": [...] or null}``; always 0."""
+    """Print ``{"backend": NAME}`` or ``{"problem": SENTENCE, "promises": [...] or null}``; always return 0."""
     name, *folders = sys.argv[1:] or [""]
     try:
         result: dict[str, object] = {"backend": choose_backend(name or None, folders).name}

@@ -1,4 +1,4 @@
-"""The interface of back ends, each of which starts a process in isolation and provides a line-based channel to it."""
+"""The interface of back ends: each starts an isolated process and communicates with it line by line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from workbench.sandbox.types import NOT_ISOLATED, Limits
 #: The runner's folder on this machine; a back end mounts it read-only as ``<Layout.runner>/workbench_runner``.
 RUNNER = Path(__file__).resolve().parent / "workbench_runner"
 
-#: Parts of the system visible in a sandbox without its own image, besides ``/usr``: folders of ``/``, names in ``/etc``.
+#: System files visible in a sandbox without its own image, besides ``/usr``: folders in ``/``, and names in ``/etc``.
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 SYSTEM_FILES = (
     "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "mime.types", "ssl", "alternatives", "services", "protocols",
 )  # fmt: skip
 
-#: Maximum length of a line: a report with the trace of a large suite is a single line.
+#: Maximum length of a line; a report with the trace of a large suite is a single line.
 _LINE_BYTES = 256 * 2**20
 
 
@@ -30,47 +30,47 @@ _LINE_BYTES = 256 * 2**20
 class Layout:
     """Absolute paths inside the sandbox."""
 
-    root: str = "/repo"  # the repository's tree; writable, restored after each candidate
-    home: str = "/home/sandbox"  # ``HOME`` of the tests; emptied after each candidate
-    temporary: str = "/tmp"  # ``TMPDIR``; emptied after each candidate
-    scratch: tuple[str, ...] = ("/dev/shm",)  # all other writable folders, emptied as well
-    metadata: str = "/meta"  # for ``.dist-info`` folders without code
-    runner: str = "/runner"  # contains ``workbench_runner``
+    root: str = "/repo"  # the repository's tree, which is writable and restored after each candidate
+    home: str = "/home/sandbox"  # ``HOME`` of the tests, which is emptied after each candidate
+    temporary: str = "/tmp"  # ``TMPDIR``, which is emptied after each candidate
+    scratch: tuple[str, ...] = ("/dev/shm",)  # all other writable folders, which are emptied as well
+    metadata: str = "/meta"  # location of ``.dist-info`` folders without code
+    runner: str = "/runner"  # folder that contains ``workbench_runner``
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
     """Parameters for starting a runner."""
 
-    python: Path  # the environment's interpreter, the same path inside and outside
+    python: Path  # the environment's interpreter, at the same path inside and outside
     mounts: tuple[Path, ...]  # folders to mount read-only at the same path
-    limits: Limits  # the maximum of future jobs; memory, processes and disk are set once per sandbox
-    variables: Mapping[str, str] = field(default_factory=dict)  # all of the runner's environment variables
+    limits: Limits  # the maximum over all future jobs; memory, processes and disk are set once per sandbox
+    variables: Mapping[str, str] = field(default_factory=dict)  # all environment variables of the runner
 
 
 @dataclass(frozen=True, slots=True)
 class Guarantees:
-    """What a back end promises on this machine; rules, reports and screens go by it, never by the back end's name."""
+    """The guarantees of a back end on this machine; all other code relies on these, never on the back end's name."""
 
-    #: This machine's files, processes and ports, and those of other sandboxes, are out of reach. Only such a back end is
-    #: chosen by default, and only in such a one the suite runs several times at once.
+    #: Whether this machine's files, processes and ports, and other sandboxes, are out of reach. Only such a back end is
+    #: chosen by default, and only in such a back end may several runs of the suite be concurrent.
     isolated: bool
-    network: bool  # a candidate can reach one
-    bounded_disk: bool  # writes go to memory of a fixed size, not to a disk that others fill
-    sentences: tuple[str, ...]  # all of it for a person, one sentence each, weaknesses included
+    network: bool  # whether a candidate can reach a network
+    bounded_disk: bool  # whether writes go to memory of a fixed size rather than to a shared disk
+    sentences: tuple[str, ...]  # all guarantees and weaknesses for people to read, one sentence each
 
     @property
     def weaknesses(self) -> tuple[str, ...]:
-        """What a person has to be warned of wherever verdicts are shown."""
+        """The weaknesses to warn about wherever verdicts are shown."""
         weak = ((not self.isolated, NOT_ISOLATED), (self.network, "network"))
         return tuple(word for is_so, word in weak if is_so)
 
 
 class Channel:
-    """A running sandbox: lines in, lines out.
+    """A running sandbox that exchanges lines with its runner.
 
-    ``address_space_mb`` and ``process_limit`` are ``RLIMIT_AS`` and ``RLIMIT_NPROC`` for candidates where nothing
-    better bounds memory and processes, else None.
+    ``address_space_mb`` and ``process_limit`` are the candidates' ``RLIMIT_AS`` and ``RLIMIT_NPROC`` if there is no
+    better way to limit memory and processes, otherwise None.
     """
 
     def __init__(self, layout: Layout, address_space_mb: int | None = None, process_limit: int | None = None) -> None:
@@ -86,7 +86,7 @@ class Channel:
         return self._errors.decode("utf-8", "replace").strip()
 
     async def send(self, line: bytes) -> None:
-        """Write one line; raises ``ConnectionError`` if the runner has exited."""
+        """Write one line. Raises ``ConnectionError`` if the runner has exited."""
         raise NotImplementedError
 
     async def receive(self) -> bytes:
@@ -94,40 +94,40 @@ class Channel:
         raise NotImplementedError
 
     async def memory_killed(self, patience: float = 0.0) -> bool:
-        """Return whether the kernel killed a process for memory, waiting ``patience`` seconds for a yes."""
+        """Return whether the kernel killed a process for memory, waiting up to ``patience`` seconds to find out."""
         raise NotImplementedError
 
     def disk_exceeded(self) -> bool:
-        """Return whether the sandbox was stopped for writing too much; False where a tmpfs limits that."""
+        """Return whether the sandbox was stopped for writing too much; always False if a tmpfs enforces the limit."""
         return False
 
     async def close(self) -> str:
-        """Stop the sandbox and everything in it; return the end of the runner's error output."""
+        """Stop the sandbox and everything in it, and return the end of the runner's error output."""
         raise NotImplementedError
 
 
 class Backend(Protocol):
-    """One method of isolation."""
+    """A method of isolation."""
 
     name: str
 
     def problem(self) -> str | None:
-        """Return why it cannot be used here, as one sentence, or None."""
+        """Return the reason why the back end cannot be used here, as one sentence, or None if it can."""
 
     def guarantees(self) -> Guarantees: ...
 
     async def start(self, launch: Launch) -> Channel:
-        """Start a runner. SandboxUnavailable: the back end refuses."""
+        """Start a runner. Raises SandboxUnavailable if the back end refuses."""
 
 
 def runner_command(python: Path | str, runner: str, first: str = "") -> list[str]:
-    """Return the command that runs the statements ``first`` and starts the runner's server, without other modules."""
+    """Return the command that runs the statements in ``first`` and starts the runner's server without other modules."""
     code = f"import sys; sys.path.insert(0, {runner!r}); {first}from workbench_runner.server import main; main()"
     return [str(python), "-I", "-B", "-c", code]
 
 
 class PipeChannel(Channel):
-    """A channel to a local process over its standard input and output."""
+    """A channel to a local process through its standard input and output."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class PipeChannel(Channel):
 
     @classmethod
     async def open(cls, command: Sequence[str], layout: Layout, **options: object) -> PipeChannel:
-        """Start ``command`` with the environment ``env`` and the descriptors ``pass_fds``; return its channel."""
+        """Start ``command`` with the environment ``env`` and the descriptors ``pass_fds``, and return its channel."""
         process = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.PIPE,
@@ -185,7 +185,7 @@ class PipeChannel(Channel):
         if self._process.returncode is None:
             await asyncio.to_thread(self._end, self._process.pid)
             with contextlib.suppress(ProcessLookupError):
-                # Not Process.kill(): it polls, and then asyncio's own watcher finds no child and warns.
+                # Process.kill() is not used because it polls, so that asyncio's own watcher finds no child and warns.
                 os.kill(self._process.pid, signal.SIGKILL)
         assert self._process.stdin is not None
         self._process.stdin.close()

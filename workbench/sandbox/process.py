@@ -1,8 +1,8 @@
-"""The plain-process back end, confined by Landlock, seccomp and limits where available; used only by explicit choice.
+"""The plain-process back end, confined by Landlock, seccomp and limits if available; used only if chosen explicitly.
 
-There are no namespaces: the candidate shares the machine's process table, clock and host name, and has a folder of its
-own. ``workbench_runner/confine.py`` drops all other rights before the environment's interpreter starts, as far as the
-kernel supports that.
+There are no namespaces: the candidate shares the machine's process table, clock and host name, but has its own folder.
+``workbench_runner/confine.py`` drops all other rights before the environment's interpreter starts, as far as the kernel
+supports that.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ from workbench.sandbox.workbench_runner import confine
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
-#: User ids that no system allocates: above those of subordinate users, below 2³¹.
+#: User ids that no system allocates: above those of subordinate users and below 2³¹.
 _FIRST_USER, _USERS = 2_000_000_000, 100_000_000
 _numbers = itertools.count()
 
-_LOOK = 0.1  # seconds between checks of the written bytes
+_LOOK = 0.1  # seconds between checks of the number of bytes written
 
 
 @dataclass(frozen=True, slots=True)
 class KernelFeatures:
-    """The confinement features available with this kernel and user; 0 or False if missing."""
+    """The confinement features available with this kernel and user; a missing feature is 0 or False."""
 
-    landlock: int  # version of its interface
-    seccomp: bool  # system calls can be filtered
-    root: bool  # root can give a sandbox its own user id
-    groups: bool  # control groups can be created
+    landlock: int  # version of Landlock's interface
+    seccomp: bool  # whether system calls can be filtered
+    root: bool  # whether root can assign a sandbox its own user id
+    groups: bool  # whether control groups can be created
 
     @classmethod
     def here(cls) -> KernelFeatures:
@@ -72,7 +72,7 @@ class PlainProcess:
 
     def guarantees(self) -> Guarantees:
         means = KernelFeatures.here()
-        # Without seccomp, Landlock can forbid TCP only; UDP stays open.
+        # Without seccomp, only TCP can be forbidden (by Landlock); UDP remains available.
         return Guarantees(isolated=False, network=not means.seccomp, bounded_disk=False, sentences=promises(means))
 
     async def start(self, launch: Launch) -> Channel:
@@ -122,7 +122,7 @@ class PlainProcess:
 
 
 def promises(means: KernelFeatures) -> tuple[str, ...]:
-    """Return the guarantees of a plain process with these features; a sentence with NOT states a weakness."""
+    """Return the guarantees of a plain process with these features; a sentence that contains NOT states a weakness."""
     abi = means.landlock
     lines = []
     if means.seccomp:
@@ -182,7 +182,7 @@ def promises(means: KernelFeatures) -> tuple[str, ...]:
 
 
 def promises_in_short(means: KernelFeatures) -> str:
-    """Return what a plain process has and lacks, as the end of a sentence."""
+    """Return the features that a plain process has and lacks, worded as the end of a sentence."""
     has = [
         *(["a filter of system calls (no sockets)"] if means.seccomp else []),
         *(["Landlock over files"] if means.landlock else []),
@@ -202,7 +202,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _layout(base: Path) -> Layout:
-    """Return the layout of a sandbox in the folder ``base``, which has its runner and empty folders after this."""
+    """Create the runner and empty folders of a sandbox in the folder ``base``, and return its layout."""
     names = {"root": "repo", "home": "home", "temporary": "tmp", "metadata": "meta", "runner": "runner"}
     layout = Layout(scratch=(), **{part: str(base / name) for part, name in names.items()})
     for folder in _writable(layout):
@@ -216,18 +216,18 @@ def _writable(layout: Layout) -> tuple[str, ...]:
 
 
 def _first(error: OSError) -> str:
-    """Return the reason of an error; a ``shutil.Error`` contains a list of (source, target, reason), of any length."""
+    """Return the first reason in an error; a ``shutil.Error`` can contain many (source, target, reason) entries."""
     return str(error.args[0][0][2]) if isinstance(error, shutil.Error) else reason_of(error)
 
 
 def _give_away(base: Path, layout: Layout) -> int | None:
-    """As root, give the folders to an unused user id and return it; None if root may not do that."""
+    """If root, assign the folders to an unused user id and return it; return None if root is not allowed to."""
     user = _FIRST_USER + (os.getpid() * 1000 + next(_numbers)) % _USERS
     try:
         for folder in _writable(layout):
             os.chown(folder, user, user)
     except OSError:
-        return None  # root of a container with few user ids
+        return None  # The process is root in a container that has few user ids.
     for path in (base, *Path(layout.runner).rglob("*"), Path(layout.runner)):
         path.chmod(0o755 if path.is_dir() else 0o644)
     base.chmod(0o711)
@@ -238,7 +238,7 @@ def _plan(means: KernelFeatures, launch: Launch, layout: Layout, user: int | Non
     needed = [*launch.mounts, launch.python, Path(layout.root).parent]
     private = user is not None and not all(open_to_everybody(path) for path in needed)
     if private and not means.landlock:
-        # Otherwise it could not start, and granting a right to read everything would be worse.
+        # The runner could not start otherwise, and granting it the right to read everything would be worse.
         user, private = None, False
     folders = [f"/{name}" for name in SYSTEM_FOLDERS if Path("/", name).exists()]
     etc = (f"/etc/{name}" for name in SYSTEM_FILES)
@@ -254,7 +254,7 @@ def _plan(means: KernelFeatures, launch: Launch, layout: Layout, user: int | Non
 
 
 def open_to_everybody(path: Path) -> bool:
-    """Return whether any user may traverse all folders to ``path`` (links resolved) and read it."""
+    """Return whether any user may traverse all folders on the way to ``path`` (links resolved) and read it."""
     real = path.resolve()
     try:
         passable = all(parent.stat().st_mode & stat.S_IXOTH for parent in (*path.absolute().parents, *real.parents))
@@ -273,14 +273,14 @@ def _tasks_of(user: int) -> int:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder, whatever permissions a candidate has set in it and however deep it is."""
+    """Remove a folder, regardless of its depth and of the permissions that a candidate has set in it."""
     for command in (["rm", "-rf", "--"], ["chmod", "-R", "u+rwx"], ["rm", "-rf", "--"]):
         if folder.exists():
             subprocess.run([*command, str(folder)], check=False, capture_output=True)
 
 
 class WatchedChannel(PipeChannel):
-    """A channel that monitors the size of the sandbox's folder during each job, as there is no tmpfs to limit it."""
+    """A channel that monitors the size of the sandbox's folder during each job, because no tmpfs limits it."""
 
     def __init__(self, process: asyncio.subprocess.Process, layout: Layout, **options: Any) -> None:
         self._folder, self._room = Path(layout.root).parent, options.pop("disk_mb") * 2**20
@@ -288,7 +288,7 @@ class WatchedChannel(PipeChannel):
         super().__init__(process, layout, **options)
 
     async def receive(self) -> bytes:
-        """Return the next line; ``b""`` at the end, or after stopping the sandbox because it wrote too much."""
+        """Return the next line, or ``b""`` at the end or after stopping the sandbox for writing too much."""
         line = asyncio.ensure_future(super().receive())
         try:
             while not (await asyncio.wait([line], timeout=_LOOK))[0]:

@@ -1,7 +1,7 @@
-"""A whole program in a sandbox: one writable folder, no network but one port that leads to a Unix socket of ours.
+"""Run a whole program in a sandbox with one writable folder and, for its network, one port to a Unix socket of ours.
 
-For programs that a user has chosen and installed (doc systems), not for candidates: what they write stays on the disk,
-and they see their own environment. Everything else is as in :mod:`workbench.sandbox.bubblewrap`.
+This is for programs that a user has chosen and installed (doc systems), not for candidates. Their output stays on the
+disk, and they can see their own environment. Everything else works as in :mod:`workbench.sandbox.bubblewrap`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from workbench.sandbox.control import ControlGroup, end_below, written_bytes
 from workbench.sandbox.types import Limits
 
 _BRIDGE = Path(__file__).resolve().with_name("workbench_bridge.py")
-_TAIL = 64 * 2**10  # bytes of output stored for error messages
+_TAIL = 64 * 2**10  # bytes of output to keep for error messages
 _LOOK_SECONDS = 0.5
 _END_SECONDS = 10.0
 
-#: The port inside the sandbox, which has 127.0.0.1 to itself.
+#: The port inside the sandbox, which has its own 127.0.0.1.
 PORT = 8377
 
 Stopped = Literal["", "time", "output", "disk", "memory", "asked"]
@@ -35,7 +35,7 @@ Stopped = Literal["", "time", "output", "disk", "memory", "asked"]
 
 @dataclass(frozen=True, slots=True)
 class ProgramLimits:
-    """Limits of one program: seconds of wall clock, MiB of memory, processes, MiB of output, MiB of growth."""
+    """Limits of one program: wall-clock seconds, MiB of memory, processes, MiB of output, and MiB of folder growth."""
 
     seconds: float = 4 * 3600.0
     memory_mb: int = 4096
@@ -48,20 +48,20 @@ class ProgramLimits:
 class Program:
     """A program to run."""
 
-    command: Sequence[str]  # with paths as they are inside
-    folder: Path  # that it may write to
-    inside: str  # absolute path of that folder inside
-    cwd: str  # inside
-    python: Path  # the interpreter of the bridge, Python 3.9 or newer below ``mounts`` or ``/usr``
-    socket: Path | None  # that receives connections to port ``PORT``; None for no network
-    mounts: Sequence[Path] = ()  # visible read-only at the same path
-    scratch: Sequence[Path] = ()  # existing folders below those that are empty and writable inside, in memory
-    variables: Mapping[str, str] = field(default_factory=dict)  # all of its environment variables
+    command: Sequence[str]  # command with paths as seen inside the sandbox
+    folder: Path  # folder that the program may write to
+    inside: str  # absolute path of that folder inside the sandbox
+    cwd: str  # working directory inside the sandbox
+    python: Path  # interpreter of the bridge: Python 3.9 or newer, below ``mounts`` or ``/usr``
+    socket: Path | None  # socket that receives connections to port ``PORT``; None for no network
+    mounts: Sequence[Path] = ()  # folders visible read-only at the same path
+    scratch: Sequence[Path] = ()  # existing folders below ``mounts`` that are empty and writable (in memory) inside
+    variables: Mapping[str, str] = field(default_factory=dict)  # all environment variables of the program
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a program ended: exit status, why it was stopped ("" if it was not), the end of its output, seconds."""
+    """How a program ended: exit status, why it was stopped ("" if it was not), the end of its output, and seconds."""
 
     status: int
     stopped: Stopped
@@ -87,7 +87,7 @@ def program_command(program: Program, limits: ProgramLimits) -> list[str]:
 async def run_confined(
     program: Program, limits: ProgramLimits, *, stop: asyncio.Event, on_line: Callable[[str], None] = lambda line: None
 ) -> Ended:
-    """Run a program in a sandbox of its own until it ends, reaches a limit or ``stop`` is set."""
+    """Run a program in its own sandbox until it ends, exceeds a limit or ``stop`` is set."""
     group = ControlGroup.create(Limits(memory_mb=limits.memory_mb, processes=limits.processes))
     try:
         with bubblewrap.confined(program_command(program, limits), group) as (command, descriptors):
@@ -99,7 +99,7 @@ async def run_confined(
 async def run_plain(
     program: Program, limits: ProgramLimits, *, stop: asyncio.Event, on_line: Callable[[str], None] = lambda line: None
 ) -> Ended:
-    """Run a program without a sandbox, as its user requested; the limits of time, output and folder apply."""
+    """Run a program without a sandbox, as its user requested; time, output and folder limits still apply."""
     return await _run(
         program.command, program.variables, (), program.folder, limits, stop, on_line, lambda: False, cwd=program.cwd
     )
@@ -155,7 +155,7 @@ async def _run(
             await asyncio.shield(asyncio.to_thread(end_below, process.pid))
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-        # Without a sandbox a child may outlive it and hold the pipe open; its output is not needed.
+        # Without a sandbox, a child may outlive the program and hold the pipe open; its output is not needed.
         await asyncio.wait({ending, reading}, timeout=_END_SECONDS, return_when=asyncio.ALL_COMPLETED)
         for work in (ending, reading):
             work.cancel()
@@ -166,7 +166,7 @@ async def _run(
 
 
 class _OutputReader:
-    """Reads a program's output: stores its end, reports the newest line, and detects a flood."""
+    """Reads a program's output: keeps its end, reports the newest line, and detects excessive output."""
 
     def __init__(self, most: int, on_line: Callable[[str], None]) -> None:
         self._most = most
@@ -187,7 +187,7 @@ class _OutputReader:
         while chunk := await stream.read(2**16):
             flooded, self._count = self.flooded, self._count + len(chunk)
             if flooded:
-                continue  # read on, as a process whose pipe is full does not count as ended
+                continue  # Keep reading, because a process blocked on a full pipe never ends.
             self._tail += chunk
             del self._tail[:-_TAIL]
             lines = [line for line in chunk.decode("utf-8", "replace").splitlines() if line.strip()]

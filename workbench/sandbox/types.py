@@ -1,4 +1,4 @@
-"""The inputs and outputs of a sandbox, and its own errors, as opposed to those of a candidate in it."""
+"""The inputs and outputs of a sandbox, and its own errors, which are distinct from those of a candidate in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOT_ISOLATED = "NOT isolated"
 
 
 class Verdict(StrEnum):
-    """The outcome of one candidate; ``ERROR`` is a failure of the Workbench and never counts against the model."""
+    """The outcome of one candidate; ``ERROR`` is a failure of the workbench and never counts against the model."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -26,7 +26,7 @@ class Verdict(StrEnum):
 
 
 class Reason(StrEnum):
-    """The reason for a verdict, where the verdict alone does not say it."""
+    """The reason for a verdict, if the verdict alone does not express it."""
 
     NONE = ""
     TESTS_FAILED = "tests_failed"
@@ -46,7 +46,7 @@ class Reason(StrEnum):
 
 
 class Route(StrEnum):
-    """How a candidate is tested; ``AUTO`` selects the fastest route that provably gives the same verdict."""
+    """How a candidate is tested; ``AUTO`` selects the fastest route that provably yields the same verdict."""
 
     AUTO = "auto"
     HOT = "hot"
@@ -58,66 +58,66 @@ class Route(StrEnum):
 class Limits:
     """Resource limits of one candidate."""
 
-    seconds: float = 30.0  # wall clock for importing the repository and running the required tests
-    memory_mb: int = 1024  # of the candidate and all its children, MiB
-    processes: int = 64  # concurrent processes and threads, including the runner's own
-    output_kb: int = 4096  # size of the report (messages and tracebacks), KiB
-    file_mb: int = 64  # size of a single file, MiB
-    disk_mb: int = 512  # size of all files together (the sandbox's tmpfs), MiB
+    seconds: float = 30.0  # wall-clock seconds for importing the repository and running the required tests
+    memory_mb: int = 1024  # memory of the candidate and all its children in MiB
+    processes: int = 64  # number of concurrent processes and threads, including the runner's own
+    output_kb: int = 4096  # size of the report (messages and tracebacks) in KiB
+    file_mb: int = 64  # size of a single file in MiB
+    disk_mb: int = 512  # total size of all files (the sandbox's tmpfs) in MiB
 
 
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
     """The outcome of one test."""
 
-    __test__ = False  # keeps pytest from collecting the class because of its name
+    __test__ = False  # keeps pytest from collecting this class because of its name
 
     id: str  # pytest node id, relative to the repository's root, including parameters
-    outcome: str  # pytest's, ``error`` (setup or teardown) or ``missing`` (never reported)
-    seconds: float = 0.0  # setup, call and teardown together
-    message: str = ""  # the last line of the failure, for a table cell
-    traceback: str = ""  # native; "" for passed tests
+    outcome: str  # pytest's outcome, ``error`` (setup or teardown) or ``missing`` (never reported)
+    seconds: float = 0.0  # total seconds of setup, call and teardown
+    message: str = ""  # last line of the failure, for a table cell
+    traceback: str = ""  # traceback in pytest's native style; "" for passed tests
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One candidate to test: a changed file and the tests that it must pass."""
+    """One candidate to test: a changed file and the tests that must pass."""
 
-    id: str  # the work item's identity, repeated in the report
-    tests: tuple[str, ...] = ()  # T_i, required node ids; () means every test that pytest collects
-    path: str = ""  # of the changed file (POSIX, relative to the repository); "": the tree unchanged
-    content: bytes = b""  # the whole changed file
+    id: str  # id of the work item, repeated in the report
+    tests: tuple[str, ...] = ()  # T_i, the node ids of the required tests; () means every test that pytest collects
+    path: str = ""  # path of the changed file (POSIX, relative to the repository); "" leaves the tree unchanged
+    content: bytes = b""  # the complete changed file
     limits: Limits = field(default_factory=Limits)
     route: Route = Route.AUTO  # ``AUTO`` unless a verdict is to be re-checked on a slower route
-    function: tuple[str, int] | None = None  # whose body changed; needed by the hot route only
-    order: str = "given"  # ``given`` or ``random:SEED``
-    deselect: tuple[str, ...] = ()  # if ``tests`` is empty: tests that hang or kill the process
-    trace: bool = False  # record which tests execute which lines (coverage.py)
-    added: tuple[tuple[str, bytes], ...] = ()  # files (path, content) for this job only
-    trace_tests: bool = False  # record the lines of test files as well
+    function: tuple[str, int] | None = None  # the function with the changed body, needed only by the hot route
+    order: str = "given"  # ``given`` (unchanged) or ``random:SEED``
+    deselect: tuple[str, ...] = ()  # tests that hang or kill the process, used if ``tests`` is empty
+    trace: bool = False  # whether to record which tests execute which lines (coverage.py)
+    added: tuple[tuple[str, bytes], ...] = ()  # extra files (path, content) for this job only
+    trace_tests: bool = False  # whether to record the lines of test files as well
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """The result of one job."""
 
-    job: str  # its id
+    job: str  # id of the job
     verdict: Verdict
     reason: Reason = Reason.NONE
     detail: str = ""  # one sentence for the user; "" for ``passed``
-    tests: tuple[TestOutcome, ...] = ()  # each required (or collected) test; failures with tracebacks
-    seconds: float = 0.0  # wall clock inside the sandbox, including the reset
-    route: Route = Route.COLD  # that gave the verdict; never ``AUTO``
-    slower: str = ""  # why a faster route was not used
+    tests: tuple[TestOutcome, ...] = ()  # outcome of each required (or collected) test; failures include tracebacks
+    seconds: float = 0.0  # wall-clock seconds inside the sandbox, including the reset
+    route: Route = Route.COLD  # route of the verdict; never ``AUTO``
+    slower: str = ""  # reason why a faster route was not used
     backend: str = ""
     suspicious: tuple[str, ...] = ()  # evidence against the report (a patched pytest, a runner that died)
-    changed: tuple[str, ...] = ()  # classes, ``sys`` …; opened files of the tree; started processes
-    plain: bool | None = None  # None: not judged
-    doubtful: str = ""  # why a pass is marked: the body is not plain, or changed or opened something
+    changed: tuple[str, ...] = ()  # changed state (classes, ``sys`` …), opened files of the tree, and started processes
+    plain: bool | None = None  # None if this was not checked
+    doubtful: str = ""  # reasons why a pass is marked: the body is not plain, or it changed or opened something
     running: str = ""  # the test that was running when the process ended early
     notes: tuple[str, ...] = ()  # modules that could not be imported during collection
-    trace: Mapping[str, Any] | None = None  # see ``workbench.regeneration.building``
-    stderr: str = ""  # of a run of the whole suite; "" for other jobs
+    trace: Mapping[str, Any] | None = None  # the recorded trace; see ``workbench.regeneration.building``
+    stderr: str = ""  # error output of a run of the whole suite; "" for other jobs
 
     @property
     def passed(self) -> bool:
@@ -129,7 +129,7 @@ class Report:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Report:
-        """Return the runner's report; what is judged outside of the sandbox is not taken from it."""
+        """Parse the runner's report, without fields that must be determined outside of the sandbox."""
         try:
             return typed_json.convert(cls, {**data, "backend": "", "plain": None, "doubtful": ""})
         except typed_json.WrongForm as error:
@@ -141,16 +141,18 @@ class Report:
 class Workspace:
     """A repository prepared for testing: its files, its interpreter and how to run its tests."""
 
-    root: Path  # the pristine tree on this machine; read-only
-    python: Path  # the environment's interpreter (absolute path)
-    mounts: tuple[Path, ...] = ()  # read-only at the same path inside (environment, base interpreter)
-    import_roots: tuple[str, ...] = (".",)  # relative to ``root``, for ``sys.path`` (``src``, ``.``)
-    own_modules: tuple[str, ...] = ()  # never preloaded; top-level or dotted (part of a namespace package)
+    root: Path  # the pristine tree on this machine, which is read-only
+    python: Path  # absolute path of the environment's interpreter
+    mounts: tuple[Path, ...] = ()  # folders mounted read-only at the same path inside (environment, base interpreter)
+    import_roots: tuple[str, ...] = (".",)  # ``sys.path`` entries relative to ``root`` (``src``, ``.``)
+    # modules that are never preloaded; top-level or dotted (part of a namespace package)
+    own_modules: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()  # third-party modules to import once per worker
-    pytest_args: tuple[str, ...] = ()  # from the project's configuration or from ``case.toml``
-    test_paths: tuple[str, ...] = ()  # relative to ``root``; (): pytest finds them
+    pytest_args: tuple[str, ...] = ()  # options from the project's configuration or from ``case.toml``
+    test_paths: tuple[str, ...] = ()  # test paths relative to ``root``; if (), pytest finds the tests
     variables: tuple[tuple[str, str], ...] = ()  # extra environment variables for the tests
-    metadata: tuple[tuple[str, str], ...] = ()  # path on ``sys.path`` → content: ``.dist-info`` without code
+    # path on ``sys.path`` → content, for ``.dist-info`` folders without code
+    metadata: tuple[tuple[str, str], ...] = ()
 
 
 class SandboxError(WorkbenchError):
@@ -158,7 +160,7 @@ class SandboxError(WorkbenchError):
 
 
 class SandboxUnavailable(SandboxError):
-    """No back end, or not the requested one, can be used on this machine."""
+    """The requested back end, or every back end, is unusable on this machine."""
 
 
 class SandboxUnknown(SandboxUnavailable, UsageError):
@@ -166,9 +168,10 @@ class SandboxUnknown(SandboxUnavailable, UsageError):
 
 
 class NoIsolation(SandboxUnavailable):
-    """No back end that isolates can be used, and none was named: a person has to decide about the plain process.
+    """No back end was named, and none that isolates is usable: a person must decide about the plain process.
 
-    ``promises`` are the plain process's guarantees here, one sentence each; empty if it cannot be used either.
+    ``promises`` contains the plain process's guarantees here, one sentence each; it is empty if that cannot be used
+    either.
     """
 
     def __init__(self, sentence: str, promises: Sequence[str] = ()) -> None:

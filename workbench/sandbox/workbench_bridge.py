@@ -1,7 +1,7 @@
-"""Inside a sandbox without a network: a port on 127.0.0.1 whose connections come out at a Unix socket outside.
+"""Inside a sandbox without a network, forward a port on 127.0.0.1 to a Unix socket outside.
 
-``python -I -S workbench_bridge.py SOCKET PORT -- COMMAND…`` starts the command and passes its exit status on. Standard
-library only: it runs on the interpreter of the program's environment.
+``python -I -S workbench_bridge.py SOCKET PORT -- COMMAND…`` starts the command and returns its exit status. The module
+uses only the standard library, because it runs on the interpreter of the program's environment.
 """
 
 import os
@@ -13,7 +13,7 @@ import threading
 
 
 def _pump(one: socket.socket, other: socket.socket) -> None:
-    """Copy bytes both ways until either side ends."""
+    """Copy bytes in both directions until either side closes."""
     with one, other, selectors.DefaultSelector() as ready:
         ready.register(one, selectors.EVENT_READ, (one, other))
         ready.register(other, selectors.EVENT_READ, (other, one))
@@ -45,7 +45,7 @@ def _serve(listener: socket.socket, outside: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Listen, start the command, wait for it; return its exit status, 128 and the signal's number if one ended it."""
+    """Listen, run the command and return its exit status, or 128 plus the signal number if a signal ended it."""
     outside, port, dashes, *command = arguments
     assert dashes == "--"
     listener = socket.create_server(("127.0.0.1", int(port)), backlog=256)
@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
             os._exit(127)
     threading.Thread(target=_serve, args=(listener, outside), daemon=True).start()
     while True:
-        # As process 1 it also reaps what the program has left behind.
+        # Process 1 must also reap the processes that the program has left behind.
         pid, status = os.wait()
         if pid == child:
             code = os.waitstatus_to_exitcode(status)

@@ -1,4 +1,4 @@
-"""Workers: a sandbox each, one candidate at a time; a pool of them shares the work."""
+"""Workers with one sandbox each, which test one candidate at a time, and a pool of workers that share the jobs."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ LEFT_OUT_FOLDERS = frozenset(
 LEFT_OUT_TOP = frozenset({"build", "dist"})
 _LEFT_OUT_SUFFIXES = (".egg-info", ".dist-info", ".pyc", ".pyo", ".egg", ".whl")
 
-#: The runner's and the tests' environment. Numerical libraries start threads when imported, and what has threads is not
-#: preloaded.
+#: Environment variables of the runner and the tests. Numerical libraries start threads when imported, and modules with
+#: running threads cannot be preloaded.
 _VARIABLES = {
     "LANG": "C.UTF-8", "TZ": "UTC", "TERM": "xterm", "COLUMNS": "80", "PYTHONHASHSEED": "0", "PYTHONNOUSERSITE": "1",
     "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
 }  # fmt: skip
 
-#: How long a worker may take to start, and how far past a job's own limit it is trusted to answer.
+#: Seconds that a worker may take to start, and seconds beyond a job's own limit to wait for its answer.
 _START_SECONDS, _GRACE_SECONDS = 120.0, 20.0
 
-#: Seconds that an engine may take to report the kernel's kill.
+#: Seconds that an engine may take to report that the kernel killed a process.
 _KILL_REPORT_SECONDS = 2.0
 
-#: The message of a test when the disk is full; a file beyond its size limit raises another error.
+#: The message of a test when the disk is full; exceeding the file size limit raises a different error.
 _NO_SPACE = f"OSError: [Errno {errno.ENOSPC}]"
 
-#: Maximum number of changed names in the reason of a doubtful pass.
+#: Maximum number of changed names to list in the reason for a doubtful pass.
 _MOST_CHANGES = 5
 
-#: The changes of the original body in its process, by tests and route.
+#: The changes that the original body makes to its process, by tests and route.
 _Changes = dict[tuple[object, ...], frozenset[str]]
 
-#: Reason and detail for a candidate under which the runner died twice.
+#: Reason and detail for a candidate that caused the runner to die twice.
 _DIED = (Reason.TAMPERED, "It took the runner down twice; its end could not be observed.")
 _KILLED = (Reason.OUT_OF_MEMORY, "It used more memory than allowed, and the kernel ended the sandbox.")
 _OVERRUN = (Reason.DISK_FULL, "It wrote more than allowed, and was ended.")
@@ -81,15 +81,16 @@ class Worker:
         self._changed_by_originals = {} if changed_by_originals is None else changed_by_originals
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate; a body that passes without being plain is tested in further ways, see :meth:`_confirm`.
+        """Test one candidate; a body that passes without being plain is tested further, see :meth:`_confirm`.
 
-        A plain one is doubtful, too, if it left the process in another state than the original body does. A runner that
-        dies under a candidate is started again and the candidate tried once more, cold; if it dies again, the candidate
-        did it. SandboxError: the sandbox does not start at all.
+        A plain body is also doubtful if it leaves the process in a different state than the original body does. If the
+        runner dies while testing a candidate, it is restarted and the candidate is tested once more, cold. If it dies
+        again, the candidate is held responsible. Raises SandboxError if the sandbox does not start at all.
         """
         report = await self._attempt(job)
         if report is None:
-            # Perhaps the previous candidate did it: the tree is restored after its report, and processes may still be killed then.
+            # The previous candidate may be to blame: after its report, the tree is still being restored and processes
+            # killed.
             report = await self._attempt(replace(job, route=Route.COLD))
         if report is None:
             reason, detail = self._death
@@ -105,7 +106,7 @@ class Worker:
         return replace(report, backend=self.backend.name)
 
     async def _original(self, path: str) -> tuple[bytes, SafetyCheck]:
-        """Return the pristine file (empty if the candidate's file is new) and the check of its bodies."""
+        """Return the pristine file (empty if the candidate's file is new) and the safety check for its bodies."""
         if path not in self._originals:
             try:
                 content = await asyncio.to_thread((self.workspace.root / path).read_bytes)
@@ -122,7 +123,7 @@ class Worker:
         if found.plain and not changed and not unseen:
             return report
         if await asyncio.to_thread(safety.is_same_body, job.content, original, job.function):
-            return report  # the repository's own body needs no proof
+            return report  # The repository's own body needs no proof.
         report = replace(report, suspicious=(*report.suspicious, *changed))
         if not unseen and (found.plain or await self._passes_with_checks(job, original, found)):
             return replace(report, plain=True, doubtful="; ".join(changed))
@@ -130,7 +131,7 @@ class Worker:
         return await self._confirm(job, report, original, [reason, *changed])
 
     async def _passes_with_checks(self, job: Job, original: bytes, found: SafetyResult) -> bool:
-        """Return whether a body passes with run-time checks at each place that static analysis cannot decide."""
+        """Return whether a body passes with run-time checks wherever static analysis cannot decide."""
         if found.checked is None:
             return False
         job = replace(job, content=await asyncio.to_thread(found.checked))
@@ -138,7 +139,7 @@ class Worker:
         return report is not None and report.passed and not await self._changed_beyond_original(job, report, original)
 
     async def _changed_beyond_original(self, job: Job, report: Report, original: bytes) -> list[str]:
-        """Return, as phrases, the candidate's changes of its process that the original body does not make."""
+        """Return descriptions of the changes to its process that only the candidate makes, not the original body."""
         if not report.changed:
             return []
         key = _same_tests(job, report.route)
@@ -157,7 +158,7 @@ class Worker:
         ]
 
     async def _confirm(self, job: Job, report: Report, original: bytes, doubts: list[str]) -> Report:
-        """Return a failed report if a candidate passes where it must fail, else one with the reasons why it is doubtful."""
+        """Return a failed report if the candidate passes where it must fail, else one with the reasons for doubt."""
         if not await self._fails_without_result(job):
             if await self._fails_without_result(replace(job, content=original)):
                 return _forged(report, "It reports success even when its result is discarded.")
@@ -175,7 +176,7 @@ class Worker:
         return replace(report, doubtful="; ".join(doubts))
 
     async def _with_decoy(self, job: Job, decoy: safety.Decoy) -> Report | None:
-        # A cold start imports everything again, which the limit of a fast verdict leaves no time for.
+        # A cold start imports everything again, for which the time limit of a fast verdict is too short.
         seconds = max(job.limits.seconds, self.limits.seconds)
         tests, added = (*job.tests, decoy.test) if job.tests else (), ((decoy.path, decoy.content),)
         limits = replace(job.limits, seconds=seconds)
@@ -195,7 +196,7 @@ class Worker:
         channel = self._channel
         assert channel is not None
         answer = await self._ask({"op": "run", "job": typed_json.encode(job)}, job.limits.seconds + _GRACE_SECONDS)
-        # After every candidate; an unnoticed kill would be attributed to the next one.
+        # This is checked after every candidate, because an unnoticed kill would be attributed to the next one.
         killed = await channel.memory_killed(_KILL_REPORT_SECONDS if _was_killed(answer) else 0.0)
         if answer is None:
             overrun = channel.disk_exceeded()
@@ -211,8 +212,8 @@ class Worker:
         if report.reason is Reason.DISK_FULL and not self.backend.guarantees().bounded_disk:
             folder = Path(channel.layout.root).parent
             full = any(test.message.startswith(_NO_SPACE) for test in report.tests)
-            # Its own limits end it in other ways. The tree may have been restored by now, so what counts is whether the
-            # disk had the promised room.
+            # Exceeding its own limits ends a candidate in other ways. The tree may already be restored, so the question
+            # is whether the disk had the promised space.
             if full and await asyncio.to_thread(is_full, folder, job.limits.disk_mb * 2**20):
                 report = replace(report, verdict=Verdict.ERROR, reason=Reason.SANDBOX, detail=no_room(folder))
         return report
@@ -221,7 +222,8 @@ class Worker:
         assert self._channel is not None
         try:
             await self._channel.send(json.dumps(message).encode())
-            # Not `wait_for`: before Python 3.12 it loses a cancellation that arrives together with the line.
+            # `wait_for` is not used: before Python 3.12, it loses a cancellation that arrives at the same time as the
+            # line.
             async with asyncio.timeout(seconds):
                 line = await self._channel.receive()
             return dict(json.loads(line)) if line else None
@@ -263,7 +265,7 @@ class Worker:
             raise SandboxError(f"The {self.backend.name} sandbox did not start{': ' if why else ''}{why}.")
         self.ready = answer
         if answer.get("threads", 1) > 1 and workspace.preload:
-            # Forking a process with threads may hang, so do not preload: better slow than sometimes wrong.
+            # Forking a process with threads may hang, so nothing is preloaded: slow is better than sometimes wrong.
             self.workspace = replace(workspace, preload=())
             await self.close()
             await self._start()
@@ -279,7 +281,7 @@ class Worker:
             raise
 
     async def close(self) -> str:
-        """End the sandbox; return its last output."""
+        """Stop the sandbox and return its last output."""
         channel, self._channel = self._channel, None
         return await channel.close() if channel is not None else ""
 
@@ -289,7 +291,7 @@ def _same_tests(job: Job, route: Route) -> tuple[object, ...]:
 
 
 def _was_killed(answer: dict[str, Any] | None) -> bool:
-    """Return whether a candidate or the whole runner ended as by SIGKILL, which the kernel sends for memory."""
+    """Return whether a candidate or the runner ended with SIGKILL, which the kernel sends when memory runs out."""
     return answer is None or (answer.get("reason") == Reason.SIGNAL and "signal 9" in str(answer.get("detail")))
 
 
@@ -300,7 +302,7 @@ def _forged(report: Report, detail: str) -> Report:
 
 
 class Pool:
-    """Several workers over one queue of jobs."""
+    """Several workers that share one queue of jobs."""
 
     def __init__(
         self, backend: Backend, workspace: Workspace, *, workers: int = 2, limits: Limits | None = None
@@ -312,12 +314,12 @@ class Pool:
             self._idle.put_nowait(worker)
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate on the next free worker; see :meth:`Worker.run`."""
+        """Test one candidate on the next available worker; see :meth:`Worker.run`."""
         worker = await self._idle.get()
         try:
             return await worker.run(job)
         except BaseException:
-            await worker.close()  # cancelled: the sandbox must not continue the candidate
+            await worker.close()  # The job was cancelled, so the sandbox must not continue with the candidate.
             raise
         finally:
             self._idle.put_nowait(worker)
@@ -338,7 +340,7 @@ async def pool(
 
 
 def tree_files(root: Path) -> Iterator[tuple[str, int, str]]:
-    """Yield (path, mode, base64) for every file that a candidate may see: nothing that may be a copy of the code."""
+    """Yield (path, mode, base64) for every file that a candidate may see, excluding possible copies of the code."""
     for path in sorted(root.rglob("*")):
         relative = PurePosixPath(path.relative_to(root).as_posix())
         if is_left_out(relative):
@@ -355,7 +357,7 @@ def tree_files(root: Path) -> Iterator[tuple[str, int, str]]:
 
 
 def is_left_out(path: PurePosixPath) -> bool:
-    """Return whether ``path`` stays outside the sandbox (version control, bytecode, builds, installed copies)."""
+    """Return whether ``path`` is kept out of the sandbox (version control, bytecode, builds, installed copies)."""
     return (
         bool(LEFT_OUT_FOLDERS.intersection(path.parts))
         or path.parts[0] in LEFT_OUT_TOP

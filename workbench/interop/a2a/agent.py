@@ -1,6 +1,6 @@
 """A remote agent over A2A: its server answers, and the workbench runs its tool calls.
 
-This module imports no HTTP client: cards are fetched in a subprocess, to keep the imports out of the app.
+This module imports no HTTP client. Cards are fetched in a subprocess, which keeps the imports out of the app.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from workbench.interop.a2a.peer import PeerClient
 
 _NEEDED = ("a2a", "starlette", "sse_starlette", "uvicorn")
-_CARD_TIMEOUT = 60.0  # seconds for the subprocess; the server has a third of it
+_CARD_TIMEOUT = 60.0  # seconds for the subprocess; the server may use a third of it
 
 
 class RemoteAgent:
-    """Sends the task and the results of the agent's tool calls until it submits."""
+    """Sends the task and the results of the agent's tool calls until the agent submits."""
 
     name = "a2a"
 
     async def document(self, context: AgentContext) -> Submission:
-        """Return the submission; an empty, unparsed one if the agent never submitted."""
-        # The remote agent has its own system prompt; AEO-Bench sends none.
+        """Return the submission, or an empty, unparsed one if the agent never submitted."""
+        # The remote agent has its own system prompt; AEO-Bench does not send one.
         first = first_message(context.assignment.name, context.assignment.description)
         conversation = Conversation([Message("user", first)], PEER_CLOSINGS)
         try:
@@ -53,9 +53,9 @@ class RemoteAgent:
         return PeerClient(self.name, log, PeerLimits(seconds))
 
     def card(self) -> tuple[str, str]:
-        """Fetch the card; return the model name of the agent's trials and a one-line summary.
+        """Fetch the card; return the model name for the agent's trials, and a one-line summary.
 
-        WorkbenchError: the extra is missing, or the address has no agent.
+        Raises WorkbenchError if the extra is not installed or there is no agent at the address.
         """
         check_installed()
         address = address_of(self.name)
@@ -78,7 +78,7 @@ class RemoteAgent:
 
 
 def missing_packages() -> str:
-    """Return what is missing of the extra ``a2a``, "" if nothing, without importing it."""
+    """Return the missing packages of the extra ``a2a`` ("" if none), without importing it."""
     if missing := [name for name in _NEEDED if importlib.util.find_spec(name) is None]:
         return f"{', '.join(missing)} not installed"
     version = importlib.metadata.version("a2a-sdk")

@@ -1,6 +1,6 @@
-"""``serve-assessor``: AEO-Bench's green agent as an A2A server, on top of the workbench's engine and sessions.
+"""``serve-assessor``: AEO-Bench's green agent as an A2A server, based on the workbench's engine and sessions.
 
-A request names agents by address and cases by id, as JSON or in AEO-Bench's tags.
+A request specifies agents by address and cases by id, as JSON or in AEO-Bench's tags.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ _SHAPE = (
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """A requested assessment: agent names (``a2a:URL``), case ids, trials per case."""
+    """A requested assessment: agent names (``a2a:URL``), case ids, and trials per case."""
 
     agents: tuple[str, ...]
     cases: tuple[str, ...]
     repeats: int = 1
 
     def summary(self) -> str:
-        """Return, for example, ``2 agents × 3 cases × 5 repeats``."""
+        """Return a summary such as ``2 agents × 3 cases × 5 repeats``."""
         counted = [plural(len(self.agents), "agent"), plural(len(self.cases), "case")]
         return " × ".join(counted + ([f"{self.repeats} repeats"] if self.repeats > 1 else []))
 
 
 def read_assessment(message: str) -> Assessment:
-    """Parse a request. UsageError: it is invalid or exceeds the limits."""
+    """Parse a request. Raises UsageError if it is invalid or exceeds the limits."""
     request = _values(message)
     config = request.get("config")
     values = {**(config if isinstance(config, Mapping) else {}), **request}
@@ -84,7 +84,7 @@ def read_assessment(message: str) -> Assessment:
     repeats = int(repeats) if isinstance(repeats, float) and repeats.is_integer() else repeats
     if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
         raise UsageError(f'"repeats" must be a number from 1 to {MOST_REPEATS}.')
-    # Cases only by id: a path or URL in a request would let clients read files of this machine.
+    # Cases are accepted only by id, because a path or URL would let clients read files of this machine.
     found = Assessment(tuple(dict.fromkeys(agents)), tuple(find_case(one).id for one in dict.fromkeys(cases)), repeats)
     for agent in found.agents:
         agent_info(agent)
@@ -117,7 +117,7 @@ def _bundled() -> list[str]:
 
 
 def _numbered(test_ids: object) -> list[str]:
-    """Return cases by AEO-Bench's index, from 0 in the order of their names; None selects all."""
+    """Return cases by AEO-Bench's index, which starts at 0 in the order of their names; None selects all."""
     cases = sorted(_bundled())
     if test_ids is None:
         return cases
@@ -150,7 +150,7 @@ def _texts(value: object) -> list[str]:
 
 @dataclass(slots=True)
 class RunningAssessment:
-    """A running assessment: its session, a run per agent, and the reason for each agent that was refused."""
+    """A running assessment: its session, one run per agent, and the reason for each agent that was rejected."""
 
     session: Path
     runs: list[str] = field(default_factory=list)
@@ -193,7 +193,7 @@ class RunningAssessment:
 
     def _poll(self) -> tuple[list[str], bool]:
         with SessionReader(self.session) as reader:
-            # Read the run states first: later changes of trials are reported by the next poll.
+            # Read the run states first, so that later changes of trials are reported by the next poll.
             states = [reader.run_state(row) for run in self.runs if (row := reader.run(run)) is not None]
             lines = [line for run in self.runs for trial in reader.trials(run) for line in self._changes(reader, trial)]
         return lines, not _UNFINISHED.intersection(states)
@@ -218,7 +218,7 @@ def _trial_status(reader: SessionReader, trial: TrialRow, state: str) -> str:
 
 
 def start(assessment: Assessment, judge: str) -> RunningAssessment:
-    """Plan the runs in a new session and start them one after another. WorkbenchError: no run could be planned."""
+    """Plan the runs in a new session and start them one after another. Raises WorkbenchError if none was planned."""
     stamp = time.strftime("assessment-%Y-%m-%d-%H%M%S")
     assessed = RunningAssessment(paths.sessions_dir() / f"{stamp}-{uuid4().hex[:4]}.session")
     for agent in assessment.agents:
@@ -247,7 +247,7 @@ SKILL = AgentSkill(
 
 
 class Assessor(AgentExecutor):  # type: ignore[misc]
-    """Runs assessments as A2A tasks, ``concurrency`` at a time, with status updates and scorecards as artifacts."""
+    """Runs up to ``concurrency`` assessments as A2A tasks, with status updates and scorecards as artifacts."""
 
     def __init__(self, judge: str, concurrency: int) -> None:
         self._judge = judge

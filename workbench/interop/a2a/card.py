@@ -19,19 +19,19 @@ from workbench.interop.a2a.wire import Limit, NoAgent, client_for, headers_by_or
 from workbench.models.types import ModelError
 
 PATH = "/.well-known/agent-card.json"
-_OLDER_PATH = "/.well-known/agent.json"  # protocol 0.2; some 0.3 servers have nothing else
+_OLDER_PATH = "/.well-known/agent.json"  # used by protocol 0.2; some 0.3 servers offer nothing else
 _SUPPORTED = ("JSONRPC", "HTTP+JSON")
 # A host without a scheme, as in "localhost:9999/a2a" or "agents.example.org"; anything else is a path.
 _HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[\w-]+(?:\.[\w-]+)+|localhost|[\w-]+(?=:\d))(?::\d+)?(?=/|\Z)", re.IGNORECASE)
 MOST_BYTES = 1_000_000
 SECONDS = 20.0
-# Addresses and signatures differ between servers of the same agent.
+# Addresses and signatures differ between servers that run the same agent.
 _NOT_THE_AGENT = ("url", "additionalInterfaces", "supportedInterfaces", "signatures")
 
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """An interface of an agent; ``binding`` is ``JSONRPC`` or ``HTTP+JSON``, ``version`` the protocol's."""
+    """An interface of an agent; ``binding`` is ``JSONRPC`` or ``HTTP+JSON``, ``version`` is the protocol version."""
 
     url: str
     binding: str
@@ -43,7 +43,7 @@ class Interface:
         return self.version.lower().lstrip("v").partition(".")[0] in ("", "0")
 
     def described(self) -> str:
-        """Return the binding, with the reason why a supported one is unusable."""
+        """Return the binding, followed by the reason if it is supported but unusable."""
         binding, url = one_line(self.binding, 30), one_line(self.url, 80)
         return f"{binding} at {url!r}, which is not the address of a server" if self.binding in _SUPPORTED else binding
 
@@ -90,7 +90,7 @@ async def fetch_card(address: str, headers: Mapping[str, Mapping[str, str]] | No
                 try:
                     card = _decoded(await client.get(address.rstrip("/") + path), address, limit.last)
                 except NoAgent as error:
-                    # The server has no card at this path: a 404 or a page of its own.
+                    # The server has no card at this path, and returned a 404 or one of its own pages.
                     problem = problem or error
                 else:
                     return read_card(card, address)
@@ -120,7 +120,7 @@ def _decoded(response: httpx.Response, address: str, last: bytes) -> Mapping[str
 
 
 def read_card(card: Mapping[str, Any], address: str) -> PeerCard:
-    """Parse a card of either protocol version. NoAgent: a required field is missing or invalid."""
+    """Parse a card of either protocol version. Raises NoAgent if a required field is missing or invalid."""
     try:
         identity = {name: value for name, value in card.items() if name not in _NOT_THE_AGENT}
         canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"))

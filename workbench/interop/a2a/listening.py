@@ -1,4 +1,7 @@
-"""An A2A server on loopback, or anywhere with a token: one port for all bindings and versions, graceful shutdown."""
+"""An A2A server on loopback, or anywhere with a token, on one port for all bindings and versions.
+
+The server shuts down gracefully.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +29,16 @@ from workbench import __version__
 from workbench.base.errors import UsageError
 
 TOKEN = "WORKBENCH_SERVE_TOKEN"
-"""The environment variable with the token that requests must carry as ``Authorization: Bearer …``."""
+"""The environment variable that contains the token for ``Authorization: Bearer …`` in requests."""
 _SHORTEST_TOKEN = 16
-_GRACE = 10  # seconds for running requests when the server stops
-_MOST_BODY = 2_000_000  # bytes; a tool result has at most 60,000 characters
+_GRACE = 10  # seconds to finish running requests when the server stops
+_MOST_BODY = 2_000_000  # maximum bytes of a request; a tool result has at most 60,000 characters
 _CARDS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 
 
 @dataclass(frozen=True, slots=True)
 class ListenAddress:
-    """The address to listen on, and the token that requests must carry, "" for none."""
+    """The address to listen on, and the token that requests must carry ("" for none)."""
 
     host: str
     port: int
@@ -43,7 +46,10 @@ class ListenAddress:
 
     @classmethod
     def at(cls, host: str, port: int) -> ListenAddress:
-        """Return an address with the environment's token. UsageError: it is not loopback without a token, or the token is weak."""
+        """Return an address with the token from the environment.
+
+        Raises UsageError if the address is not loopback and there is no token, or if the token is weak.
+        """
         token = os.environ.get(TOKEN, "")
         if not token and not _is_loopback(host):
             raise UsageError(
@@ -61,11 +67,11 @@ class ListenAddress:
         return f"http://{host}:{self.port}"
 
     def bound(self) -> tuple[ListenAddress, socket.socket]:
-        """Bind a listening socket; return the address with its actual port, and the socket. UsageError: it cannot be bound."""
+        """Bind a socket; return the address with its actual port, and the socket. Raises UsageError on failure."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        # asyncio sets TCP_NODELAY only on sockets whose protocol is TCP; without it each small answer takes 40 ms.
+        # asyncio sets TCP_NODELAY only on sockets with the protocol TCP; without it, each small answer takes 40 ms.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        # Allows an immediate restart; a second server on the same port is still refused.
+        # This allows an immediate restart; a second server on the same port is still refused.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((self.host, self.port))
@@ -87,7 +93,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def card_for(name: str, description: str, skill: AgentSkill, url: str, *, streaming: bool) -> AgentCard:
-    """Return a card with one skill, for protocol 1.0 and 0.3 over JSON-RPC and HTTP+JSON, all on one port."""
+    """Return a card with one skill, for protocols 1.0 and 0.3 over JSON-RPC and HTTP+JSON, all on one port."""
     interfaces = [("JSONRPC", "1.0"), ("HTTP+JSON", "1.0"), ("JSONRPC", "0.3"), ("HTTP+JSON", "0.3")]
     return AgentCard(
         name=name,
@@ -115,7 +121,10 @@ def app_for(card: AgentCard, executor: AgentExecutor, token: str) -> ASGIApp:
 
 
 class _Guard:
-    """Rejects requests without the token, requests of web pages if there is no token, and large bodies. Cards are public."""
+    """Rejects requests that lack the token or are too large; without a token, also requests from web pages.
+
+    Cards are public.
+    """
 
     def __init__(self, inner: ASGIApp, token: str) -> None:
         self._inner, self._token = inner, token
@@ -131,7 +140,7 @@ class _Guard:
             await _refuse(send, 401, b"A token is required: Authorization: Bearer ...")
             return
         if not self._token and not _is_from_this_machine(headers):
-            # A browser page can reach loopback, too, with its own origin or through DNS rebinding.
+            # A web page in a browser can also reach loopback, with its own origin or through DNS rebinding.
             await _refuse(send, 403, b"Requests of web pages are rejected; set a token to allow other clients.")
             return
         length = headers.get(b"content-length", b"0")
@@ -156,11 +165,11 @@ async def _refuse(send: Send, status: int, words: bytes) -> None:
 
 
 class _Server(uvicorn.Server):  # type: ignore[misc]
-    """A server that stops at a signal and returns; uvicorn's own would raise the signal again."""
+    """A server that stops and returns on a signal; uvicorn's own server would raise the signal again."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop gracefully at the first SIGINT or SIGTERM, immediately at the second."""
+        """Stop gracefully on the first SIGINT or SIGTERM, and immediately on the second."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.handle_exit, number, None)
@@ -174,7 +183,7 @@ class _Server(uvicorn.Server):  # type: ignore[misc]
 def listen(
     app: ASGIApp, sockets: Sequence[socket.socket], on_close: Callable[[], Awaitable[None]] | None = None
 ) -> None:
-    """Serve until a signal; running requests get some seconds to finish, then ``on_close`` is awaited."""
+    """Serve until a signal arrives; running requests get a few seconds to finish, then ``on_close`` is awaited."""
     config = uvicorn.Config(
         app,
         log_level="warning",

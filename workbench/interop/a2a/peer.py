@@ -1,4 +1,4 @@
-"""A conversation with a remote agent over A2A, and a model client on top of it."""
+"""A conversation with a remote agent over A2A, and a model client that uses it."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ from workbench.models.types import Answer, Attempt, CallLog, CallRecord, ModelEr
 
 _ACCEPTED = ("text/plain", "application/json")
 _GRACE = 1.0  # seconds to keep a stream open after the answer
-_POLL = (0.1, 1.0)  # seconds between polls of a task: first, longest
+_POLL = (0.1, 1.0)  # seconds between polls of a task: shortest, longest
 
 
 @dataclass(frozen=True, slots=True)
 class PeerLimits:
-    """Limits on one message: seconds until the complete answer (180 in AEO-Bench), and its bytes."""
+    """Limits on one message: seconds until the answer is complete (180 in AEO-Bench), and its size in bytes."""
 
     seconds: float = 180.0
     bytes: int = 20_000_000
@@ -60,7 +60,7 @@ DEFAULT_LIMITS = PeerLimits()
 
 
 class Peer:
-    """One conversation, whose state the agent keeps; ``headers`` are credentials by origin."""
+    """A conversation with an agent that keeps its state; ``headers`` are credentials by origin."""
 
     def __init__(
         self, address: str, limits: PeerLimits = DEFAULT_LIMITS, headers: Mapping[str, Mapping[str, str]] | None = None
@@ -72,7 +72,7 @@ class Peer:
         self._client: httpx.AsyncClient | None = None
         self._transport: ClientTransport | None = None
         self._card: PeerCard | None = None
-        # Servers may replace our context id in their first answer; later changes mean a lost conversation.
+        # Servers may replace our context id in their first answer; a later change means that the conversation was lost.
         self._context = str(uuid4())
         self._settled = False
         self._task = ""
@@ -84,7 +84,7 @@ class Peer:
         return f"The agent at {self.address}"
 
     async def connect(self) -> PeerCard:
-        """Fetch the card once and connect. ModelError: there is no usable agent."""
+        """Fetch the card once and connect. Raises ModelError if there is no usable agent."""
         if self._card is None:
             self._card = await fetch_card(self.address, self.headers)
             self._client = client_for(self._limit, self.headers)
@@ -92,7 +92,10 @@ class Peer:
         return self._card
 
     async def ask(self, text: str) -> Reply:
-        """Return the answer to a message. A ModelError (limits, protocol violations) ends the conversation."""
+        """Return the answer to a message. Raises ModelError, after which the conversation is over.
+
+        Exceeded limits and protocol violations are errors of this kind.
+        """
         card = await self.connect()
         self._limit.renew()
         collected = ReplyCollector(self.label, self._artifacts, self._task)
@@ -114,12 +117,12 @@ class Peer:
         return reply
 
     async def aclose(self) -> None:
-        """Close the connection and try to cancel an abandoned task."""
+        """Close the connection, and try to cancel an abandoned task."""
         if self._client is None:
             return
         if self._abandoned_task and self._transport is not None:
             self._limit.renew()
-            # Best effort: the result does not depend on it.
+            # This is a best-effort attempt, on which the result does not depend.
             with contextlib.suppress(Exception):
                 async with asyncio.timeout(_GRACE):
                     await self._transport.cancel_task(CancelTaskRequest(id=self._abandoned_task))
@@ -179,7 +182,7 @@ async def _closing(events: AsyncIterator[StreamResponse]) -> AsyncGenerator[Stre
 async def _until_answered(
     events: AsyncGenerator[StreamResponse, None], collected: ReplyCollector
 ) -> AsyncGenerator[StreamResponse, None]:
-    """Yield events until the stream ends, or a moment after the answer, to detect a second one."""
+    """Yield events until the stream ends or, to detect a second answer, until shortly after the first."""
     while True:
         grace = _GRACE if collected.is_answered else None
         try:
@@ -195,7 +198,7 @@ async def _until_answered(
 
 
 def _transport(client: httpx.AsyncClient, interface: Interface) -> ClientTransport:
-    # Import only the needed transport: the older version's types are thousands of lines.
+    # Import only the required transport, because the older version's types are thousands of lines long.
     card = AgentCard()
     if interface.is_older and interface.binding == "JSONRPC":
         from a2a.compat.v0_3.jsonrpc_transport import CompatJsonRpcTransport
@@ -217,11 +220,14 @@ def _transport(client: httpx.AsyncClient, interface: Interface) -> ClientTranspo
 
 # -- as a model client
 
-_MOST = 1_000_000_000  # tokens; a larger number is not a count
+_MOST = 1_000_000_000  # maximum tokens; a larger number is not a plausible count
 
 
 class PeerClient:
-    """Sends one trial's requests to a remote agent. Nothing is recalled from the log: the agent would miss those messages."""
+    """Sends one trial's requests to a remote agent.
+
+    Answers are never recalled from the log, because the agent would not receive those messages.
+    """
 
     def __init__(self, agent: str, log: CallLog, limits: PeerLimits = DEFAULT_LIMITS) -> None:
         self._peer = Peer(address_of(agent), limits)
@@ -269,7 +275,7 @@ class PeerClient:
 
 
 def _count(value: Any) -> int:
-    """Return a token count, which is a float in A2A's JSON; 0 if it is missing or invalid."""
+    """Return a token count, which is a float in A2A's JSON, or 0 if it is missing or invalid."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if number and 0 <= value <= _MOST else 0
 

@@ -28,7 +28,7 @@ _TEXTS = ("text/", "application/json")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An agent's answer; ``context`` and ``task`` are ids, the latter of a task that awaits input ("" for none)."""
+    """An agent's answer; ``context`` and ``task`` are ids, and ``task`` is that of a task that awaits input, or ""."""
 
     text: str
     context: str
@@ -64,7 +64,7 @@ class ReplyCollector:
         return not self._messages and bool(self.task) and state in pending
 
     def add(self, event: StreamResponse) -> None:
-        """Add an event. ProtocolViolation: a second answer, another task, or too many events."""
+        """Add an event. Raises ProtocolViolation on a second answer, another task, or too many events."""
         self._events += 1
         self._size += event.ByteSize()
         if self._events > _MOST_EVENTS or self._size > _MOST_CHARACTERS * 2:
@@ -103,12 +103,17 @@ class ReplyCollector:
             self._set_status(task.status)
 
     def reply(self) -> Reply:
-        """Return the answer. ModelError: the agent reports a failure; ProtocolViolation: no answer, or two contexts."""
+        """Return the answer.
+
+        Raises:
+            ModelError: The agent reports a failure.
+            ProtocolViolation: There is no answer, or there are two contexts.
+        """
         if len(self._contexts) > 1:
             raise ProtocolViolation(f"{self.label} answered one message in {len(self._contexts)} contexts.")
         context = next(iter(self._contexts), "")
         if self._messages:
-            # Text messages may precede the call; two calls would be two answers.
+            # Text messages may precede the call, but two calls would be two answers.
             if len(self._messages) > 1 and sum(_holds_call(text_of(one.parts)) for one in self._messages) != 1:
                 raise self._second_answer()
             return self._reply_of([part for one in self._messages for part in one.parts], context, "")
@@ -180,7 +185,10 @@ class ReplyCollector:
 
 
 def text_of(parts: Iterable[Part]) -> str:
-    """Return the parts' texts as lines, or concatenated if only that yields a call; data parts with a call become ``<json>``."""
+    """Return the texts of the parts as lines, or concatenated if only that yields a call.
+
+    Data parts that contain a call become ``<json>``.
+    """
     texts = [text for text in map(_text, parts) if text]
     joined = "".join(texts)
     if len(texts) > 1 and _holds_call(joined) and not any(map(_holds_call, texts)):
@@ -199,7 +207,8 @@ def _text(part: Part) -> str:
         case "data":
             value = MessageToDict(part.data)
             if isinstance(value, dict) and isinstance(value.get("name"), str):
-                # Protocol buffers do not preserve the order of keys; sort them so that equal answers are equal texts.
+                # Protocol buffers do not preserve the order of keys; they are sorted so that equal answers are equal
+                # texts.
                 rest = json.loads(json.dumps(value, sort_keys=True))
                 return f"{OPEN}{json.dumps({'name': rest.pop('name'), **rest}, ensure_ascii=False)}{CLOSE}"
             return json.dumps(value, ensure_ascii=False, sort_keys=True)

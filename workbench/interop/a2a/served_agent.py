@@ -44,11 +44,11 @@ _NOTHING = "The steps are used up without a submission."
 
 
 class _AwaitingResult(BaseException):
-    """The agent awaits a tool's result from the client. Not an Exception, so that no agent catches it."""
+    """The agent is waiting for a tool result from the client. Not an Exception, so that no agent catches it."""
 
 
 class _NoLog:
-    """Discards steps and answers, which the client records."""
+    """Discards steps and answers, which the client records itself."""
 
     def step(self, step: AgentStep) -> None: ...
 
@@ -58,14 +58,14 @@ class _NoLog:
 
 
 class _NoView(View):
-    """An empty view: the client has the repository."""
+    """An empty view, because the repository is on the client's side."""
 
     def __init__(self) -> None:
         super().__init__(Path(os.devnull))
 
 
 def assignment_in(message: str) -> Assignment:
-    """Parse a first message; without the usual fields, the whole message is the description."""
+    """Parse a first message; without the usual fields, the entire message is the description."""
     name, described = _NAMED.search(message), _DESCRIBED.search(message)
     return Assignment(
         one_line(name[1], 120) if name else "the project",
@@ -74,12 +74,12 @@ def assignment_in(message: str) -> Assignment:
 
 
 def result_in(message: str) -> str:
-    """Return the tool's result in a message, without AEO-Bench's first and last lines."""
+    """Return the tool result in a message, without the first and last lines that AEO-Bench adds."""
     return _CLOSING.sub("", _RESULT.sub("", message, count=1))
 
 
 def observation_of(tool: str, kwargs: Mapping[str, object], text: str) -> Observation:
-    """Return the result of a client's tool, with the paths that it lists or reads."""
+    """Return the result of a client's tool, with the paths that the tool listed or read."""
     path = kwargs.get("path", "." if tool == "list_directory" else "")
     target = normal(path) if isinstance(path, str) and path.strip() else ""
     if text.startswith("Error:") or tool not in ("list_directory", "read_file"):
@@ -112,7 +112,7 @@ class ServedAnswer:
 
 @dataclass(slots=True)
 class ServedConversation:
-    """A conversation of one agent with one client; ``recorded`` is the recorded model of a replay, else ""."""
+    """A conversation of one agent with one client; ``recorded`` is the recorded model of a replay, or ""."""
 
     agent: str
     model: str
@@ -128,7 +128,7 @@ class ServedConversation:
     _gave_up: str = ""
 
     async def reply(self, message: str) -> ServedAnswer:
-        """Return the agent's answer to a message. If it raises, such as a ModelError, the message is rolled back."""
+        """Return the agent's answer to a message. If an error such as ModelError occurs, the message is rolled back."""
         if self._gave_up and not _NAMED.search(message):
             return ServedAnswer(self._gave_up)
         if self._assignment is None or self._ended:
@@ -142,7 +142,7 @@ class ServedConversation:
         try:
             submission = await make_agent(self.agent).document(context)
             self._ended = True
-            # The client has the answer; the server keeps messages no longer than the agent needs them.
+            # The client has the answer, so the server keeps messages only as long as the agent needs them.
             self._results.clear()
             self._answers.clear()
             submitted = {"readme": submission.readme, "metadata": submission.metadata}
@@ -171,7 +171,7 @@ def _call(name: str, kwargs: Mapping[str, object]) -> str:
 
 
 class _ServedContext(AgentContext):
-    """Replays the conversation: tools return the client's results, and the first call without one ends the run."""
+    """Replays the conversation: tools return the client's results, and the first call without a result ends the run."""
 
     def __init__(self, of: ServedConversation, assignment: Assignment, results: list[str], paid: list[Answer]) -> None:
         super().__init__(
@@ -191,7 +191,7 @@ class _ServedContext(AgentContext):
         self._turns: Counter[str] = Counter()
 
     async def complete(self, request: Request) -> Answer:
-        """Return the model's earlier answer in this conversation, else call it."""
+        """Return the model's earlier answer in this conversation, or call the model."""
         key = (request.digest, self._turns[request.digest])
         self._turns[request.digest] += 1
         known = self._of._answers.get(key)
@@ -224,11 +224,11 @@ SKILL = AgentSkill(
     tags=["documentation", "readme", "aeo-bench"],
     examples=["Document this project.\n\nProject: word_counter\nDescription: A command line tool."],
 )
-_MOST_CONVERSATIONS = 200  # the least recently used one is dropped
+_MOST_CONVERSATIONS = 200  # The least recently used conversation is dropped.
 
 
 def gateway_for(plan: DocumentPlan, settings: Settings) -> Gateway:
-    """Return the gateway of a served agent, which writes nothing to disk."""
+    """Return the gateway of a served agent, which does not write to disk."""
     limits = CallLimits(
         concurrency=settings.concurrency,
         timeout_s=settings.request_timeout,
@@ -246,7 +246,7 @@ def gateway_for(plan: DocumentPlan, settings: Settings) -> Gateway:
 
 
 def check_servable(agent: str) -> None:
-    """Raise UsageError for an unknown agent, or one that reads the repository without its tools."""
+    """Raise UsageError for an agent that is unknown or that reads the repository without using its tools."""
     info = agent_info(agent)
     if is_remote(agent):
         raise UsageError(f"{info.name} is already served; use its address directly.")
@@ -261,7 +261,7 @@ class _OpenConversation:
 
 
 class ServedAgent(AgentExecutor):  # type: ignore[misc]
-    """Answers messages, ``concurrency`` at a time; ``new`` creates the conversation of a context id."""
+    """Answers up to ``concurrency`` messages at a time; ``new`` creates the conversation for a context id."""
 
     def __init__(self, new: Callable[[str], ServedConversation], concurrency: int) -> None:
         self._new = new
@@ -269,7 +269,7 @@ class ServedAgent(AgentExecutor):  # type: ignore[misc]
         self._open: OrderedDict[str, _OpenConversation] = OrderedDict()
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Answer one message with one message, or with a failed task and its reason."""
+        """Answer one message, or report a failed task and its reason."""
         key = context.context_id or str(uuid4())
         opened = self._open.setdefault(key, _OpenConversation(self._new(key)))
         self._open.move_to_end(key)
@@ -288,7 +288,7 @@ class ServedAgent(AgentExecutor):  # type: ignore[misc]
         await event_queue.enqueue_event(_message(answer, key))
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """Nothing to do: abandoned answers are discarded."""
+        """Do nothing, because abandoned answers are discarded anyway."""
 
 
 def _without_path(sentence: str, model: str) -> str:

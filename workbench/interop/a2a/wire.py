@@ -1,4 +1,4 @@
-"""HTTP with remote agents: credentials by origin, size limits, and readable errors."""
+"""HTTP communication with remote agents: credentials by origin, size limits, and readable errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.base.text import one_line
 from workbench.models.types import MalformedAnswer, ModelError, ModelRefused, ModelUnavailable
 
 VARIABLE = "WORKBENCH_A2A_HEADERS"
-"""JSON: ``{"https://agents.example.org": {"Authorization": "Bearer …"}}``."""
+"""The value is JSON: ``{"https://agents.example.org": {"Authorization": "Bearer …"}}``."""
 _SHAPE = f'{VARIABLE} must be JSON such as {{"https://agents.example.org": {{"Authorization": "Bearer …"}}}}'
 _PORTS = {"http": 80, "https": 443}
 
@@ -28,7 +28,7 @@ def origin_of(url: str) -> str:
 
 
 def headers_by_origin(environment: Mapping[str, str] | None = None) -> dict[str, dict[str, str]]:
-    """Return the headers to send by origin. UsageError, which does not quote the variable: it is malformed."""
+    """Return the headers to send by origin. Raises UsageError, without quoting the variable, if it is malformed."""
     text = (os.environ if environment is None else environment).get(VARIABLE, "")
     if not text.strip():
         return {}
@@ -55,7 +55,7 @@ def values_of(headers: Mapping[str, Mapping[str, str]]) -> set[str]:
 
 
 class TooLarge(httpx.TransportError):
-    """A response exceeds the limit."""
+    """A response exceeds the size limit."""
 
 
 _REDIRECTS = (301, 302, 307, 308)
@@ -64,7 +64,7 @@ _KEPT_BYTES = 64_000
 
 
 class Limit:
-    """The number of bytes that a server may still send for a message; ``last`` is the tail of the last response."""
+    """The number of bytes that a server may still send for a message; ``last`` is the end of the last response."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -103,7 +103,8 @@ class _Guarded(httpx.AsyncBaseTransport):
         response = await self._send(request)
         for _ in range(_MOST_REDIRECTS):
             place = request.url.join(response.headers.get("location", ""))
-            # Servers add or remove a slash by redirects. Another origin would receive the message.
+            # Servers redirect to add or remove a slash. Following a redirect to another origin would send it the
+            # message.
             if response.status_code not in _REDIRECTS or origin_of(str(place)) != origin_of(str(request.url)):
                 break
             await response.aclose()
@@ -121,7 +122,7 @@ class _Guarded(httpx.AsyncBaseTransport):
         request.headers["Accept-Encoding"] = "identity"
         scheme = request.url.scheme
         if scheme not in self._inner:
-            # Loading the CA certificates takes 60 ms, so only HTTPS loads them.
+            # Loading the CA certificates takes 60 ms, so they are loaded only for HTTPS.
             verify = _certificates() if scheme == "https" else False
             self._inner[scheme] = httpx.AsyncHTTPTransport(verify=verify, limits=httpx.Limits(max_connections=8))
         response = await self._inner[scheme].handle_async_request(request)
@@ -147,22 +148,22 @@ def _certificates() -> ssl.SSLContext:
 
 
 def client_for(limit: Limit, headers: Mapping[str, Mapping[str, str]]) -> httpx.AsyncClient:
-    """Return a client without a timeout that ignores the environment."""
+    """Return a client that has no timeout and ignores the environment."""
     return httpx.AsyncClient(transport=_Guarded(limit, headers), timeout=None, follow_redirects=False, trust_env=False)
 
 
 # -- errors
 
-_WORDS = 240  # quoted characters of a remote message
+_WORDS = 240  # maximum characters to quote from a remote message
 _WORD_KEYS = ("message", "detail", "error", "msg", "title", "reason")
 
 
 class NoAgent(ModelUnavailable):
-    """There is no agent at the address: no server, no card, or the card of another agent."""
+    """There is no agent at the address: no server, no card, or another agent's card."""
 
 
 class ProtocolViolation(MalformedAnswer):
-    """The agent's answer violates the protocol: a second answer, another context, no end."""
+    """The agent's answer violates the protocol: a second answer, a different context, or no end."""
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -174,7 +175,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def problem_of(error: BaseException, url: str, last: bytes = b"") -> ModelError:
-    """Translate an exception of the client; ``last`` is the tail of the last response of the agent at ``url``."""
+    """Translate an exception of the client; ``last`` is the end of the last response from the agent at ``url``."""
     who = f"The agent at {url}"
     found = list(_chain(error))
     for one in found:
@@ -193,7 +194,7 @@ def problem_of(error: BaseException, url: str, last: bytes = b"") -> ModelError:
         if isinstance(one, httpx.TransportError):
             return ModelUnavailable(f"{who} closed the connection before it answered ({_message_of(one)}).")
     for answered in objects_in(last.decode("utf-8", "replace")):
-        # The client's own exceptions omit the code or the message.
+        # The client's own exceptions omit the error code or the message.
         if (failed := answered.value.get("error")) and answered.value.get("result") is None:
             code = f" {one_line(str(failed['code']), 40)}" if isinstance(failed, dict) and "code" in failed else ""
             return ModelUnavailable(f"{who} answered with the error{code}: {_message_in(failed) or 'no message'}.")
@@ -218,7 +219,7 @@ def _status(response: httpx.Response, who: str, last: bytes) -> ModelError:
 
 
 def _message_in(value: object) -> str:
-    """Return the message of a JSON error in any of the usual fields, "" if there is none."""
+    """Return the message of a JSON error from any of the usual fields, or "" if there is none."""
     if isinstance(value, str):
         return one_line(value, _WORDS).rstrip(". ")
     if isinstance(value, list):

@@ -1,4 +1,5 @@
-"""Third-party programs as doc systems: RepoAgent, OSA, any command.
+"""Use third-party programs as doc systems: RepoAgent, OSA, or any command.
 
-Each has an adapter (how to start it, where it leaves its docstrings); ``program.DocProgram`` does the rest.
+Each program has an adapter that knows how to start it and where it writes its docstrings; ``program.DocProgram`` does
+everything else.
 """

@@ -1,8 +1,8 @@
 """``command:PROGRAM…``: any program that documents a folder in context.
 
-The command line is split as in a shell but runs without one. A leading ``NAME=VALUE`` is an environment variable.
-``{folder}``, ``{base_url}``, ``{model}`` and ``{key}`` are replaced by the copy to document, the endpoint (``…/v1``), the
-model's name and the key; ``{model=NAME}`` chooses the model. ``OPENAI_BASE_URL``, ``OPENAI_API_KEY`` and
+The command line is split as in a shell, but runs without a shell. A leading ``NAME=VALUE`` is an environment variable.
+``{folder}``, ``{base_url}``, ``{model}`` and ``{key}`` are replaced with the copy to document, the endpoint (``…/v1``),
+the model's name and the key; ``{model=NAME}`` selects the model. ``OPENAI_BASE_URL``, ``OPENAI_API_KEY`` and
 ``OPENAI_MODEL`` are also set.
 """
 
@@ -28,11 +28,11 @@ _MODEL = re.compile(r"\{model=(?P<name>[^{}]+)\}")
 _PLACEHOLDER = re.compile(r"\{(?P<name>\w+)\}", re.ASCII)
 _KNOWN = ("folder", "base_url", "model", "key")
 _PYTHONS = ("python", "python3")
-_LARGEST = 5_000_000  # bytes of a script whose content is hashed
+_LARGEST = 5_000_000  # maximum bytes of a script that are hashed
 
 
 class CommandAdapter:
-    """Adapter of a command, the text after ``command:``; see the module."""
+    """Adapter of a command, which is the text after ``command:``; see the module."""
 
     def __init__(self, text: str, version: str = "") -> None:
         self._variables, self._words = _read(text)
@@ -63,7 +63,7 @@ class CommandAdapter:
             **own,
         }
         mounts = [path for word in words[1:] for path in _mounts_of(word)]
-        # A program of a virtual environment starts the interpreter in the same folder.
+        # A program in a virtual environment starts the interpreter in the same folder.
         beside = program if program.name.startswith("python") else program.parent / "python"
         python = beside if beside.exists() else Path(sys.executable)
         mounts += mounts_of(python) if beside.exists() else _mounts_of(str(program))
@@ -74,19 +74,19 @@ class CommandAdapter:
 
     @classmethod
     def resolved(cls, docs: DocsName, default_model: str) -> tuple[DocsName, str]:
-        """Return the name with absolute paths and the model filled in, and the model ("" for none)."""
+        """Return the name with absolute paths and the model filled in, and the model ("" if it uses none)."""
         text = resolve_command(docs.rest, default_model)
         return replace(docs, rest=text), cls(text).model
 
 
 class CommandDocs(DocProgram):
-    """``command:PROGRAM…``."""
+    """Runs ``command:PROGRAM…``."""
 
     adapter = CommandAdapter
 
 
 def resolve_command(text: str, default_model: str) -> str:
-    """Return a command with relative paths made absolute, and ``{model}`` as ``{model=NAME}``."""
+    """Return a command with relative paths made absolute, and with ``{model}`` as ``{model=NAME}``."""
     variables, words = _read(text)
     program = words[0]
     if "/" in program or program not in _PYTHONS:
@@ -106,7 +106,7 @@ def resolve_command(text: str, default_model: str) -> str:
 
 
 def _quoted(word: str) -> str:
-    # Placeholders need no quoting, which would only make the name longer.
+    # Placeholders need no quotes, which would only make the name longer.
     return word if re.fullmatch(r"[\w@%+=:,./{}-]+", word, re.ASCII) else shlex.quote(word)
 
 
@@ -152,7 +152,7 @@ def _program(word: str) -> Path:
 def _mounts_of(word: str) -> list[Path]:
     """Return the paths to mount for an argument: a folder, or the folder that contains a file.
 
-    Of a file directly in the home folder, a parent of it or a temporary folder, only the file itself is mounted.
+    If the file is directly in the home folder, a parent of it or a temporary folder, only the file itself is mounted.
     """
     path = Path(word)
     if not path.is_absolute() or not path.exists() or path.is_relative_to("/usr") or path == Path("/"):
@@ -165,7 +165,7 @@ def _mounts_of(word: str) -> list[Path]:
 
 
 def _scripts_digest(words: Sequence[str]) -> str:
-    """Return a digest of the scripts that a command names, so that a changed script invalidates the cache."""
+    """Return a digest of the scripts named in a command, so that changing a script invalidates the cache."""
     digest = hashlib.sha256()
     for word in words[1:]:
         path = Path(word)

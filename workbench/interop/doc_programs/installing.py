@@ -26,7 +26,7 @@ _LIMIT_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True)
 class Installable:
-    """An installable program, by its name in ``--docs``, in the version that its adapter supports."""
+    """An installable program: its name in ``--docs``, and the version that its adapter supports."""
 
     name: str
     title: str
@@ -37,7 +37,7 @@ class Installable:
 
 @dataclass(frozen=True, slots=True)
 class InstalledProgram:
-    """An installed program; ``folder`` is its environment, ``packages`` their number."""
+    """An installed program; ``folder`` is its environment, ``packages`` the number of packages in it."""
 
     version: str
     folder: Path
@@ -116,7 +116,7 @@ def _install(program: Installable, folder: Path, on_line: Callable[[str], None])
             raise _failed(program, folder, output)
     failure = ""
     if found:
-        # Downloads stay in uv's cache, so an interrupted installation resumes.
+        # Downloads remain in uv's cache, so an interrupted installation can resume.
         status, failure = _run(
             [found, "pip", "install", "--python", str(python), *program.requirements], folder, on_line
         )
@@ -124,7 +124,7 @@ def _install(program: Installable, folder: Path, on_line: Callable[[str], None])
             return
         if says_full(failure):
             raise _full(program, folder)
-    # Fall back to pip, which reads more configuration than uv (indexes, wheel folders).
+    # Fall back to pip, which reads more configuration than uv does (indexes, wheel folders).
     pip = [sys.executable, "-m", "pip", "--python", str(python)]
     if importlib.util.find_spec("pip") is None:
         _run([str(python), "-m", "ensurepip", "--upgrade"], folder, on_line)
@@ -136,7 +136,7 @@ def _install(program: Installable, folder: Path, on_line: Callable[[str], None])
 
 
 def _run(command: Sequence[str], growing: Path | None, on_line: Callable[[str], None]) -> tuple[int, str]:
-    """Run an installer; report its output and, every few seconds, the size of the folder."""
+    """Run an installer, reporting its output and, every few seconds, the size of the folder."""
     variables = {key: value for key, value in os.environ.items() if not key.startswith(("VIRTUAL_ENV", "PYTHON"))}
     began, tail = time.monotonic(), ""
     with subprocess.Popen(

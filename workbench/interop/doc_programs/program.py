@@ -1,6 +1,6 @@
-"""A third-party program as a doc system: run once on a copy, with only a ``ChatEndpoint`` as network, and cached.
+"""Run a third-party program as a doc system: once on a copy, with a ``ChatEndpoint`` as its only network, and cached.
 
-An adapter defines how a program starts and where it leaves its docstrings.
+An adapter defines how the program starts and where it writes its docstrings.
 """
 
 from __future__ import annotations
@@ -45,42 +45,43 @@ _REPORT_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ProgramContext:
-    """The paths and the endpoint of a program, from its own view."""
+    """Paths and the endpoint as the program sees them."""
 
-    folder: str  # the copy to document; a git repository with one commit
-    parent: str  # contains the copy; the program may leave other files here
-    base_url: str  # ``http://127.0.0.1:PORT``; serves chat completions below any path
+    folder: str  # the copy to document, a git repository with one commit
+    parent: str  # folder that contains the copy; the program may write other files here
+    base_url: str  # ``http://127.0.0.1:PORT``, which serves chat completions below any path
     model: str
     key: str
-    area: Path  # ``parent`` on the host, for files that the program needs
+    area: Path  # ``parent`` as seen on the host, for files that the program needs
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The command of a program and what it needs in the sandbox."""
+    """A program's command and what it needs in the sandbox."""
 
     command: Sequence[str]
-    python: Path  # its interpreter, which is mounted
+    python: Path  # the program's interpreter, which is mounted
     variables: Mapping[str, str] = field(default_factory=dict)
-    mounts: Sequence[Path] = ()  # visible read-only, at the same path
-    scratch: Sequence[Path] = ()  # existing folders below ``mounts``, writable and discarded afterwards
+    mounts: Sequence[Path] = ()  # folders visible read-only at the same path
+    # existing folders below ``mounts``, whose content is writable and discarded afterwards
+    scratch: Sequence[Path] = ()
 
 
 class Adapter(Protocol):
     """Starts one program and reads its docstrings."""
 
-    name: str  # its identity: program, version, model and whatever else changes its output
-    title: str  # for messages: ``RepoAgent 0.2.0``
-    model: str  # answers its requests; "" if it needs none
-    basis: str  # cache key in addition to the name, such as a script's digest
+    name: str  # identity of the program: name, version, model and everything else that changes its output
+    title: str  # name in messages: ``RepoAgent 0.2.0``
+    model: str  # model that answers its requests; "" if it needs none
+    basis: str  # additional cache key besides the name, such as a script's digest
 
     def start(self, context: ProgramContext) -> Start: ...
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> WrittenDocs:
-        """Return the docstrings that it wrote for the Python files ``paths`` of the folder ``pristine``.
+        """Return the program's docstrings for the Python files ``paths`` in the folder ``pristine``.
 
-        ``area`` contains the documented copy ``COPY`` and the program's other files. DocumentationFailed: its output is
-        unreadable.
+        ``area`` contains the documented copy ``COPY`` and the program's other files. Raises DocumentationFailed if its
+        output is unreadable.
         """
 
 
@@ -94,15 +95,15 @@ def mounts_of(python: Path) -> tuple[Path, ...]:
 
 
 class DocProgram:
-    """Documents a repository with a program, by default ``confined`` to a sandbox.
+    """Documents a repository by running a program, by default ``confined`` to a sandbox.
 
-    ``sampled_as`` is the recorded model of a replay, which determines the token limit. :meth:`prepare` sets ``summary``,
-    the number of docstrings and their cost.
+    ``sampled_as`` is the recorded model of a replay, which determines the token limit. :meth:`prepare` sets
+    ``summary``, which states the number of docstrings and their cost.
     """
 
     needs_model = True
     adapter: ClassVar[Any]
-    """The adapter's class, for doc systems that are created by name: ``NAME:REST``, ``NAME-VERSION:REST``."""
+    """The adapter's class for doc systems that are created by name: ``NAME:REST``, ``NAME-VERSION:REST``."""
 
     def __init__(
         self,
@@ -134,7 +135,9 @@ class DocProgram:
     async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None:
         """Run the program unless its output for these files is cached.
 
-        DocumentationFailed: it crashed, exceeded a limit or wrote nothing usable; ModelError: its requests cannot be answered.
+        Raises:
+            DocumentationFailed: The program crashed, exceeded a limit or wrote nothing usable.
+            ModelError: The program's requests cannot be answered.
         """
         work = WorkFolder(snapshot, self._adapter.name, self._adapter.basis)
         try:
@@ -170,7 +173,7 @@ class DocProgram:
                 f"{title} cannot be confined here: {why} With --sandbox process it runs without a sandbox."
             )
         await asyncio.to_thread(work.fresh_copy)
-        # Recorded answers are looked up by this scope: the documented files and the program.
+        # Recorded answers are looked up by this scope, which covers the documented files and the program.
         scope = hashlib.sha256(
             f"docs:{self._adapter.name}:{self._adapter.basis}:{snapshot.digest}".encode()
         ).hexdigest()
@@ -281,7 +284,7 @@ def _program(start: Start, folder: Path, inside: str, socket: Path, *, home: str
         "TZ": "UTC",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
-        "PYTHONHASHSEED": "0",  # equal runs then send equal requests, which are answered from the session
+        "PYTHONHASHSEED": "0",  # Equal runs then send equal requests, which are answered from the session.
         "GIT_CONFIG_NOSYSTEM": "1",
         **start.variables,
     }
@@ -291,7 +294,7 @@ def _program(start: Start, folder: Path, inside: str, socket: Path, *, home: str
 
 
 def _counts(snapshot: Snapshot, files: Sequence[str], written: WrittenDocs) -> dict[str, float]:
-    """Count functions, classes and modules: all, those with a docstring now, and those with an unchanged one."""
+    """Count functions, classes and modules: in total, with a docstring now, and with an unchanged docstring."""
     counts: dict[str, float] = {kind + part: 0 for kind in KINDS for part in ("", "_documented", "_unchanged")}
     counts |= {"written": 0, "refused": len(written.refused), "edited": len(written.edited)}
     for path in files:

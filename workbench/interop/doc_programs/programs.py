@@ -1,13 +1,14 @@
-"""The programs that ``workbench docs install`` installs: RepoAgent and OSA.
+"""Adapters for the programs that ``workbench docs install`` installs: RepoAgent and OSA.
 
 RepoAgent writes Markdown about every class and function of a git repository. Its record
 ``.project_doc_record/project_hierarchy.json`` maps each file to a list of objects with ``type``, ``name``,
-``code_start_line`` and ``md_content``, whose last entry is the newest text (``doc_meta_info.py`` of RepoAgent 0.2.0).
+``code_start_line`` and ``md_content``; the last entry of ``md_content`` is the newest text (``doc_meta_info.py`` of
+RepoAgent 0.2.0).
 
-OSA (the package ``osa-tool``) writes docstrings into a copy of the repository; options and settings as in
-``osa_tool/config`` of OSA 0.3.4. By default it infers the provider from the endpoint's address, downloads the encoding
-``cl100k_base`` and falls back to other models. So the address has a path that it knows, the encoding comes from
-LiteLLM's copy, and the list of fallbacks is empty.
+OSA (the package ``osa-tool``) writes docstrings into a copy of the repository; its options and settings follow
+``osa_tool/config`` of OSA 0.3.4. By default, it infers the provider from the endpoint's address, downloads the encoding
+``cl100k_base`` and falls back to other models. The adapter therefore uses an address with a path that OSA knows,
+LiteLLM's copy of the encoding, and an empty list of fallbacks.
 """
 
 from __future__ import annotations
@@ -50,18 +51,18 @@ class _InstalledAdapter:
 
     @classmethod
     def resolved(cls, docs: DocsName, default_model: str) -> tuple[DocsName, str]:
-        """Return the name with its version, and the model. UsageError: the program is not installed."""
+        """Return the name with its version, and the model. Raises UsageError if the program is not installed."""
         adapter = cls(docs.rest, docs.version)
         adapter._python()
         return replace(docs, version=adapter._version), docs.rest
 
 
 _RECORD = Path(".project_doc_record", "project_hierarchy.json")
-_CONCURRENCY = 4  # its own default
-_TEMPERATURE = 0.2  # its own default
+_CONCURRENCY = 4  # RepoAgent's own default
+_TEMPERATURE = 0.2  # RepoAgent's own default
 _SETTINGS = Path("osa_tool", "config", "settings", "config.toml")
 _OUTPUT = "output"
-_OSA_TEMPERATURE = 0.05  # its own default
+_OSA_TEMPERATURE = 0.05  # OSA's own default
 
 
 class RepoAgent(_InstalledAdapter):
@@ -70,16 +71,17 @@ class RepoAgent(_InstalledAdapter):
     kind = "repoagent"
 
     def start(self, context: ProgramContext) -> Start:
-        """Return the command; the key is in the environment, never among the arguments."""
+        """Return the command; the key is passed in the environment, never as an argument."""
         python = self._python()
         command = [str(python), "-m", "repo_agent", "run", "-tp", context.folder, "-m", context.model]
         command += ["-b", f"{context.base_url}/v1", "-l", "English", "-mtc", str(_CONCURRENCY), "-t", str(_TEMPERATURE)]
-        # The gateway has its own time limits; a request that RepoAgent gives up would be sent, and billed, twice.
+        # The gateway has its own time limits. If RepoAgent gave up on a request, it would send it again and be billed
+        # twice.
         command += ["-r", "7200"]
         return Start(command, python, {"OPENAI_API_KEY": context.key})
 
     def read(self, pristine: Path, area: Path, paths: Sequence[str]) -> WrittenDocs:
-        """Return the newest text about each class and function; RepoAgent writes none about modules."""
+        """Return the newest text about each class and function; RepoAgent does not document modules."""
         try:
             record: dict[str, Any] = json.loads((area / COPY / _RECORD).read_text(encoding="utf-8"))
             entries = {path: record.get(path) for path in paths if isinstance(record.get(path), list)}
@@ -106,7 +108,7 @@ class Osa(_InstalledAdapter):
     kind = "osa"
 
     def start(self, context: ProgramContext) -> Start:
-        """Write its settings next to the copy and return the command; the key is in the environment only."""
+        """Write OSA's settings next to the copy and return the command; the key is passed only in the environment."""
         python = self._python()
         settings = next(python.parent.parent.glob(f"lib/python3*/site-packages/{_SETTINGS}"), None)
         if settings is None:
@@ -117,7 +119,7 @@ class Osa(_InstalledAdapter):
         own.write_text(_without_fallbacks(settings.read_text(encoding="utf-8")), encoding="utf-8")
         encodings = _encodings()
         (context.area / _OUTPUT).mkdir(exist_ok=True)
-        # Run the script with the interpreter: its shebang names the folder of the original installation.
+        # Run the script with the interpreter, because its shebang names the folder of the original installation.
         command = [
             str(python),
             str(python.parent / "osa-tool"),
@@ -136,7 +138,7 @@ class Osa(_InstalledAdapter):
             f"{context.parent}/{own.name}",
         ]
         variables = {"OPENAI_KEY": context.key, "OPENAI_API_KEY": context.key, "TIKTOKEN_CACHE_DIR": str(encodings)}
-        logs = settings.parents[3] / "logs"  # OSA writes its logs next to its package, which is mounted read-only
+        logs = settings.parents[3] / "logs"  # OSA writes its logs next to its package, which is mounted read-only.
         logs.mkdir(exist_ok=True)
         return Start(command, python, variables, (encodings,), (logs,))
 
@@ -161,7 +163,7 @@ def _without_fallbacks(settings: str) -> str:
 
 
 def _encodings() -> Path:
-    """Return LiteLLM's folder of tiktoken encodings, which has the layout of tiktoken's cache."""
+    """Return LiteLLM's folder of tiktoken encodings, which is laid out like tiktoken's cache."""
     spec = importlib.util.find_spec("litellm")
     folders = spec.submodule_search_locations if spec is not None else None
     folder = Path(next(iter(folders or ("",))), "litellm_core_utils", "tokenizers")
@@ -171,12 +173,12 @@ def _encodings() -> Path:
 
 
 class RepoAgentDocs(DocProgram):
-    """``repoagent:MODEL`` or ``repoagent-VERSION:MODEL``."""
+    """Runs ``repoagent:MODEL`` or ``repoagent-VERSION:MODEL``."""
 
     adapter = RepoAgent
 
 
 class OsaDocs(DocProgram):
-    """``osa:MODEL`` or ``osa-VERSION:MODEL``."""
+    """Runs ``osa:MODEL`` or ``osa-VERSION:MODEL``."""
 
     adapter = Osa

@@ -1,7 +1,7 @@
-"""ATIF, the Agent Trajectory Interchange Format 1.0 to 1.8.
+"""ATIF, the Agent Trajectory Interchange Format, versions 1.0 to 1.8.
 
-Its models forbid unknown fields, but each has an ``extra``. Written files validate with the package ``atif``. Where a
-document differs from what the workbench would write, the difference is stored under ``extra["atif"]``.
+Its models forbid unknown fields, but each has an ``extra``. Written files pass validation by the package ``atif``. Any
+difference between a document and what the workbench would write is stored under ``extra["atif"]``.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _METRICS = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd")
 
 
 class Atif(TrajectoryFormat):
-    """Writes one trajectory to a file, and several to one file each in a folder."""
+    """Writes a single trajectory to a file, and several to one file each in a folder."""
 
     about = "trajectories as ATIF 1.8, one file each"
 
@@ -210,7 +210,7 @@ def _result(value: Any, number: int) -> Result:
 
 
 def without_copies(trajectory: Trajectory) -> Trajectory:
-    """Remove steps that were copied from an earlier trajectory: the format forbids training on them."""
+    """Remove steps copied from an earlier trajectory, because the format forbids training on them."""
     if _KEPT not in trajectory.extra:
         return trajectory
     written = zip(trajectory.steps, to_atif(trajectory)["steps"], strict=True)
@@ -218,7 +218,7 @@ def without_copies(trajectory: Trajectory) -> Trajectory:
 
 
 def to_atif(trajectory: Trajectory) -> dict[str, Any]:
-    """Return an ATIF document; fields without an equivalent are in ``extra["workbench"]``."""
+    """Return an ATIF document, with fields that have no equivalent in ``extra["workbench"]``."""
     document = _document(trajectory)
     if _KEPT in trajectory.extra:
         return dict(patched(document, trajectory.extra[_KEPT].get(CHANGED)))
@@ -230,7 +230,7 @@ def to_atif(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _document(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a document before the differences of an imported one are applied."""
+    """Return a document before applying the differences of an imported one."""
     extra = dict(trajectory.extra)
     original = extra.pop(_KEPT, None)
     agent: dict[str, Any] = {"name": trajectory.agent, "version": trajectory.version or "unknown"}
@@ -296,6 +296,6 @@ def _written_result(result: Result, known: set[str]) -> dict[str, Any]:
     if result.call is not None and (result.call in known or not known):
         values["source_call_id"] = result.call
     elif result.call is not None:
-        # A result can refer only to a call of the same step.
+        # A result can refer only to a call in the same step.
         extra.setdefault(OWN, {"source_call_id": result.call})
     return {**values, **({"extra": extra} if extra else {})}

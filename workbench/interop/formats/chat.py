@@ -1,4 +1,4 @@
-"""OpenAI chat and fine-tuning files: one object ``{"messages": […], "tools": […]}`` per line."""
+"""OpenAI chat and fine-tuning files, with one object ``{"messages": […], "tools": […]}`` per line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SOURCES = {"system": "system", "developer": "system", "user": "user", "assistan
 
 
 class OpenAiChat(TrajectoryFormat):
-    """One line per trajectory; for a trial that ran here, the messages as they were sent."""
+    """One line per trajectory; for a trial that ran here, it contains the messages exactly as they were sent."""
 
     about = "conversations as OpenAI chat lines, for fine-tuning"
 
@@ -46,7 +46,7 @@ class OpenAiChat(TrajectoryFormat):
 
 
 def read_chat(value: Any) -> Trajectory:
-    """Return the trajectory of a conversation, without model and cost, which such files lack."""
+    """Return the trajectory of a conversation, without model and cost, which such files do not contain."""
     line = object_of(value, "a line")
     steps = steps_of(list_of(line.get("messages"), "messages"))
     if not steps:
@@ -66,7 +66,7 @@ def read_chat(value: Any) -> Trajectory:
 
 
 def steps_of(messages: Iterable[Any]) -> list[Step]:
-    """Convert API messages to steps; a tool's result belongs to the step that called it."""
+    """Convert API messages to steps; a tool's result belongs to the step that called the tool."""
     steps: list[Step] = []
     for number, each in enumerate(messages, 1):
         message = object_of(each, f"message {number}")
@@ -112,7 +112,7 @@ def _call(value: Any, number: int) -> ToolCall:
 
 
 def to_chat(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a line of a fine-tuning file: messages, tools, and extra fields of an imported one."""
+    """Return a line of a fine-tuning file: messages, tools, and extra fields of an imported line."""
     original = trajectory.extra.get(_KEPT, {})
     messages = [one for number, step in enumerate(trajectory.steps, 1) for one in _messages(step, number)]
     line: dict[str, Any] = {"messages": messages}
@@ -132,7 +132,7 @@ def _messages(step: Step, number: int) -> Iterator[Mapping[str, Any]]:
         first["tool_calls"] = [_written(call, identity) for call, identity in zip(step.calls, ids, strict=True)]
     yield first
     for result in step.results or ():
-        # A tool message must answer a call; other output of the environment becomes a user message.
+        # A tool message must answer a call, so any other output of the environment becomes a user message.
         call = ids[0] if result.call is None and ids and len(step.results or ()) == 1 else result.call
         answer = {"role": "tool", "tool_call_id": call} if call is not None else {"role": "user"}
         yield {**answer, "content": result.text}
@@ -144,7 +144,7 @@ def _written(call: ToolCall, identity: str) -> dict[str, Any]:
 
 
 def _exact(reader: SessionReader, trial: str) -> dict[str, Any] | None:
-    """Return the conversation up to a trial's last usable answer; None without a model or if imported."""
+    """Return the conversation up to a trial's last usable answer, or None if it has no model or was imported."""
     if reader.imported(trial) is not None:
         return None
     answers = (row for row in reversed(reader.steps(trial)) if row.kind == "respond" and row.call_id is not None)

@@ -1,6 +1,6 @@
 """Samples and verdicts of EvalPlus and HumanEval, and verdicts as JUnit XML (export only).
 
-As in EvalPlus, the name of a samples file is its model: ``openai--gpt-4o.jsonl`` is ``openai/gpt-4o``.
+As in EvalPlus, a samples file is named after its model: ``openai--gpt-4o.jsonl`` is ``openai/gpt-4o``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def evaluator_of(file_name: str) -> str:
 
 
 class EvalPlusSamples(CandidateFormat):
-    """One file per evaluator; lines may have HumanEval's verdict, ``result`` and ``passed``."""
+    """One file per evaluator; lines may contain HumanEval's verdict, ``result`` and ``passed``."""
 
     about = "samples of EvalPlus, JSON lines"
 
@@ -88,9 +88,9 @@ def _sample(reader: SessionReader, one: Entry) -> dict[str, Any]:
 
 
 def _written(reader: SessionReader, one: Entry) -> tuple[str, str] | None:
-    """Return a body as it follows the prompt in its file, and the whole file; None without the file.
+    """Return a body as it follows the prompt in its file, and the complete file (None if the file is unknown).
 
-    Sessions store bodies without indentation; harnesses concatenate prompt and completion verbatim.
+    Sessions store bodies without indentation, but harnesses concatenate prompt and completion verbatim.
     """
     from workbench.repository.splicing import SpliceError, splice
 
@@ -107,7 +107,7 @@ def _written(reader: SessionReader, one: Entry) -> tuple[str, str] | None:
         return None
     prompt, _ = prompt_and_solution(parts)
     if not whole.startswith(prompt):
-        # The body shares a line with the header or with its docstring.
+        # The body is on the same line as the header or docstring.
         prompt = parts[0]
     end = len(whole) - len(parts[2])
     completion = whole[len(prompt) : end] if whole.startswith(prompt) else f"\n{one.text}"
@@ -211,7 +211,7 @@ def _result(reader: SessionReader, one: Entry) -> dict[str, Any]:
 
 
 class JUnit(CandidateFormat):
-    """One suite per evaluator, one case per task and sample."""
+    """One suite per evaluator, with one case per task and sample."""
 
     about = "verdicts as JUnit XML"
 

@@ -1,4 +1,4 @@
-"""Export a session for other programs. Files are written atomically."""
+"""Export a session for other programs, writing files atomically."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass
 class Written:
-    """The result of an export: what was written, how many, and notes on omissions."""
+    """The result of an export: what was written, how many items, and notes on omissions."""
 
     count: int
     what: str
@@ -37,18 +37,18 @@ class Exporter(Protocol):
     """Writes sessions in one format."""
 
     name: str
-    about: str  # a short description
+    about: str  # a short description of the format
 
     def write(self, session: Path, output: Path, items: Sequence[str], accepted: bool) -> Written:
         """Write a session, or some of its trials or runs.
 
-        ``accepted`` selects finished trials with all tiers scored that pass by every judge. UsageError: there is nothing
-        to write, or the output path is in use.
+        ``accepted`` selects finished trials that have scores for all tiers and pass according to every judge. Raises
+        UsageError if there is nothing to write or the output path is in use.
         """
 
 
 def export(session: Path, to: str, output: Path, items: Sequence[str] = (), *, accepted: bool = False) -> Written:
-    """Export a session in a format by its name or dotted path. Raises WorkbenchError."""
+    """Export a session in a format specified by name or dotted path. Raises WorkbenchError."""
     exporter: Exporter = named_class("exporter", to, Exporter)
     try:
         return exporter.write(session, output, items, accepted)
@@ -66,7 +66,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> int:
-    """Write objects as JSON lines and return their number."""
+    """Write objects as JSON lines, and return their number."""
     count = 0
     with replaced(path) as building, building.open("w", encoding="utf-8", errors="surrogatepass") as file:
         for line in lines:
@@ -130,9 +130,9 @@ def trajectories_of(session: Path, items: Sequence[str] = ()) -> Iterator[tuple[
 
 
 def trajectories_in(reader: SessionReader, items: Sequence[str] = ()) -> Iterator[tuple[str, Trajectory]]:
-    """Yield the trials of a session, or those named by id, prefix or case, with their trajectories.
+    """Yield the trials of a session (all, or those selected by id, prefix or case) with their trajectories.
 
-    UsageError: there is no such trial.
+    Raises UsageError if there is no such trial.
     """
     from workbench.interop.formats.recording import recorded_trajectory
 
@@ -150,13 +150,13 @@ def trajectories_in(reader: SessionReader, items: Sequence[str] = ()) -> Iterato
 
 
 def file_name(trajectory: Trajectory, trial: str) -> str:
-    """Return a unique file name for a trajectory, valid on every system."""
+    """Return a unique file name for a trajectory that is valid on every system."""
     words = _UNSAFE.sub("-", "-".join(part for part in (trajectory.task, trajectory.agent) if part)).strip("-.")
     return f"{words[:80] or 'trial'}-{trial}"
 
 
 def _refused(reader: SessionReader) -> dict[str, str]:
-    """Return the trials that are not accepted, with a reason of :data:`_WHY_NOT`.
+    """Return the trials that are not accepted, each with a reason from :data:`_WHY_NOT`.
 
     A trial that no judge scored completely does not count as passed.
     """

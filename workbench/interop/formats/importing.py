@@ -1,6 +1,6 @@
-"""Import files of other programs into a session, one item per transaction.
+"""Import files of other programs into a session, using one transaction per item.
 
-Files and trajectories that the session already has are skipped, by the SHA-256 of their content, so repeating an
+Files and trajectories already in the session are skipped, based on the SHA-256 of their content, so repeating an
 interrupted command resumes it.
 """
 
@@ -29,8 +29,8 @@ from workbench.session.pending_work import is_imported
 from workbench.session.rows import RunRow
 
 _MOST_PROBLEMS = 5
-"""Reported problems per file; the rest is only counted."""
-_REPORT_SECONDS = 0.2  # between progress reports
+"""Maximum number of problems to report per file; further problems are only counted."""
+_REPORT_SECONDS = 0.2  # seconds between progress reports
 
 
 @dataclass
@@ -61,16 +61,17 @@ class Tally:
 
 
 def execute(session: Path, run: str) -> int:
-    """Run an import like an engine; the last printed line is the summary."""
+    """Run an import as an engine would; the last printed line is the summary."""
     tally = import_files(session, run)
     print(*tally.problems, *tally.remarks, tally.sentence(), sep="\n", flush=True)
     return 130 if tally.stopped else 1 if tally.problems else 0
 
 
 def import_files(session: Path, run: str, on_progress: Callable[[Tally], None] = lambda tally: None) -> Tally:
-    """Import the files of an import run that the session lacks; ``on_progress`` is called at most five times a second.
+    """Import the files of an import run that are not yet in the session.
 
-    The run can be cancelled; if nothing is new, it is deleted. Raises RunHeld; SessionError: the session is not writable.
+    ``on_progress`` is called at most five times a second. The run can be cancelled, and is deleted if nothing was new.
+    Raises RunHeld, or SessionError if the session is not writable.
     """
     with SessionReader(session) as reader, SessionWriter(session) as writer:
         row = reader.run(run)
@@ -159,7 +160,7 @@ class _Import:
         self._bad += 1
         if self._bad > _MOST_PROBLEMS:
             return
-        # Unreadable already names the file.
+        # Unreadable already includes the file's name.
         name = f"{shown(path.name)} " if isinstance(problem, ForeignProblem) else ""
         message = str(problem).rstrip(".")
         self._tally.problems.append(f"{name}{message}{f' ({place})' if place else ''}.")
@@ -204,7 +205,7 @@ class _Import:
         return self._run_of("regenerate", format, plan)
 
     def _run_of(self, kind: str, format: str, plan: Mapping[str, object]) -> str:
-        """Return the run for items of a kind: the import run for the first kind, a second run for the other."""
+        """Return the run for items of a kind: the import run for the first kind seen, a second run for the other."""
         if kind not in self._of_kind:
             ordered = {**asdict(self._plan), "count": self._tally.files, "format": format}
             with self._writer.transaction():
@@ -243,7 +244,7 @@ class _Import:
             self._tally.added += 1
 
     def _is_own(self, trajectory: Trajectory) -> bool:
-        """Return whether this is an unchanged export of a trial in the session; an equal id is not enough."""
+        """Return whether this is an unchanged export of a trial in the session; a matching id is not enough."""
         named = own_of(trajectory.extra).get("trial")
         trial = self._reader.trial(named) if isinstance(named, str) else None
         return trial is not None and recorded_trajectory(self._reader, trial).digest == trajectory.digest

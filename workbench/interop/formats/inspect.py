@@ -1,7 +1,8 @@
-"""Inspect logs (``.eval``, ``.json``), read with inspect-ai, because they have many variants (zstd, chunks, pools).
+"""Read Inspect logs (``.eval``, ``.json``) with inspect-ai, because they have many variants (zstd, chunks, pools).
 
-A sample is a trajectory. Fields without an equivalent, such as its events, are stored under ``extra["inspect"]``,
-condensed by Inspect. ``prompt_tokens`` are Inspect's input tokens plus its cache reads and writes.
+Each sample becomes a trajectory. Fields without an equivalent, such as a sample's events, are stored under
+``extra["inspect"]`` in Inspect's condensed form. ``prompt_tokens`` is the sum of Inspect's input tokens and its cache
+reads and writes.
 """
 
 from __future__ import annotations
@@ -48,11 +49,11 @@ from workbench.session import SessionReader
 KEY = "inspect"
 NEWEST = 2
 MOST_UNPACKED = 4_000_000_000
-"""Bytes of all members of an archive, unpacked."""
+"""Maximum unpacked bytes of all members of an archive."""
 MOST_SAMPLE = 500_000_000
-"""Bytes of one member, unpacked."""
+"""Maximum unpacked bytes of one member."""
 MOST_MEMBERS = 1_000_000
-_NEVER = "1970-01-01T00:00:00+00:00"  # the format requires a time; this one means unknown
+_NEVER = "1970-01-01T00:00:00+00:00"  # The format requires a time; this one means unknown.
 _SUMMARISED = "id epoch input target scores model_usage started_at completed_at total_time working_time uuid"
 
 
@@ -68,7 +69,7 @@ class Inspect(TrajectoryFormat):
         )
 
     def found(self, value: Any, path: Path, place: str) -> Iterator[Read]:
-        """Yield the samples of a log, then a remark if the evaluation did not succeed."""
+        """Yield the samples of a log, followed by a remark if the evaluation did not succeed."""
         if place:
             raise ForeignProblem("is an Inspect log inside another file; import the log itself")
         api, form, header = _opened(path)
@@ -97,7 +98,7 @@ class Inspect(TrajectoryFormat):
         for _, one in found:
             log = _kept(one, "log")
             named = json.dumps(log, sort_keys=True) if log else json.dumps([one.agent, one.model])
-            # Sample ids and epochs are unique in a log; further trials of the same sample go to another log.
+            # Sample ids and epochs are unique within a log, so further trials of the same sample go into another log.
             place, number = named, 1
             while any(
                 (_sample_name(one), one.repeat) == (_sample_name(other), other.repeat)
@@ -124,7 +125,7 @@ class Inspect(TrajectoryFormat):
 
 
 def _opened(path: Path) -> tuple[Any, str, Any]:
-    """Return inspect-ai's reader, the log's format and its header."""
+    """Return inspect-ai's reader, and the log's format and header."""
     packed = zipfile.is_zipfile(path)
     if path.suffix == ".eval" or packed:
         _check_archive(path)
@@ -144,7 +145,7 @@ def _opened(path: Path) -> tuple[Any, str, Any]:
 
 
 def _samples(api: Any, path: Path, form: str, names: Sequence[Any] | None) -> Iterator[Any]:
-    """Yield Inspect's samples; stop with the problem at an unreadable one."""
+    """Yield Inspect's samples; at an unreadable sample, yield the problem and stop."""
     if form == "json":
         log = _guarded(lambda: api.read_eval_log(str(path), format=form, resolve_attachments=True))
         samples = iter(log.samples or [])
@@ -171,7 +172,7 @@ def _ended(header: Any) -> str:
 
 
 def _guarded(what: Any) -> Any:
-    """Call inspect-ai; turn any exception into a ForeignProblem."""
+    """Call inspect-ai, converting any exception into a ForeignProblem."""
     try:
         return what()
     except Exception as error:
@@ -181,7 +182,7 @@ def _guarded(what: Any) -> Any:
 
 
 def _check_archive(path: Path) -> None:
-    """Reject a zip bomb or a path traversal by the archive's table of contents."""
+    """Reject zip bombs and path traversal, using the archive's table of contents."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
@@ -261,7 +262,7 @@ def _tools(events: list[dict[str, Any]]) -> list[Any] | None:
 
 
 def _steps(messages: list[Any], events: list[dict[str, Any]]) -> tuple[Step, ...]:
-    """Convert a sample's messages to steps, with tokens and times of the model events of the same message id."""
+    """Convert a sample's messages to steps, with tokens and times from model events with the same message id."""
     events_by_id: dict[str, Mapping[str, Any]] = {}
     for event in events:
         with contextlib.suppress(LookupError, TypeError):
@@ -346,7 +347,7 @@ def _messages(steps: Sequence[Step]) -> list[dict[str, Any]]:
 
 
 def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
-    """Write a log: an archive for ``.eval``, else a JSON document."""
+    """Write a log: an archive for ``.eval``, otherwise a JSON document."""
     log = _log_of(trajectories)
     if path.suffix != ".eval":
         document = {**log, "samples": [sample_of(one) for one in trajectories]}
@@ -372,14 +373,14 @@ def _write(path: Path, trajectories: Sequence[Trajectory]) -> None:
 
 
 def _log_of(trajectories: Sequence[Trajectory]) -> dict[str, Any]:
-    """Return a log without its samples; the trajectories share an Inspect log, or an agent and a model."""
+    """Return a log without samples, for trajectories that share an Inspect log, or an agent and a model."""
     first = trajectories[0]
     ids = list(dict.fromkeys(map(_sample_name, trajectories)))
     if log := _kept(first, "log"):
         spec = dict(log.get("eval") or {})
         dataset = dict(spec.get("dataset") or {})
         planned, there = set(map(str, dataset.get("sample_ids") or ())), set(map(str, ids))
-        # A successful log must have all samples that it names; an unfinished one need not.
+        # A successful log must contain all samples that it names; an unfinished log need not.
         if planned != there and not (there < planned and log.get("status") != "success"):
             dataset |= {"samples": len(ids), "sample_ids": ids}
         return {**log, "eval": {**spec, "dataset": dataset}}
@@ -411,13 +412,13 @@ def _sample_name(trajectory: Trajectory) -> str | int:
 
 
 def sample_of(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a trajectory as a sample; fields without an equivalent are in its metadata, where an import finds them."""
+    """Return a trajectory as a sample, with fields that have no equivalent in its metadata for a later import."""
     messages = _messages(trajectory.steps)
     sample = {**(_kept(trajectory, "sample") or _made(trajectory)), "id": _sample_name(trajectory)}
     sample |= {"epoch": trajectory.repeat, "messages": patched(messages, _kept(trajectory, CHANGED) or None)}
     ours = dict(own_of(trajectory.extra))
     if not isinstance(trajectory.extra.get(KEY), dict):
-        # The head is stored completely, as readers of different versions interpret it differently.
+        # The head is stored completely, because readers of different versions interpret it differently.
         whole = without_own(encode(trajectory))
         change = {name: {"=": value} for name, value in whole.items() if name != "steps"}
         steps = difference(encode(_steps(messages, [])), whole["steps"])
@@ -446,7 +447,7 @@ def _made(trajectory: Trajectory) -> dict[str, Any]:
     if trajectory.problem:
         values["error"] = {"message": trajectory.problem, "traceback": "", "traceback_ansi": ""}
     cards = [object_or_none(one.get("card")) or {} for one in own_of(trajectory.extra).get("scorecards", [])]
-    # Inspect's metrics would take a partial score for a complete one.
+    # Inspect's metrics would treat a partial score as a complete one.
     if whole := [card for card in cards if card.get("total") is not None and not _lacks_tiers(card)]:
         values["scores"] = {
             f"{card.get('rubric')} ({card.get('judge')})": {

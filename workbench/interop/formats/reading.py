@@ -1,7 +1,7 @@
-"""Read files of other programs: detect the format, yield trajectories, tasks and candidates.
+"""Read files of other programs: detect the format, and yield trajectories, tasks and candidates.
 
 Formats are detected by content; the suffix only selects the container. A problem with a file or item is a
-:class:`ForeignProblem`; reading continues after it if possible.
+:class:`ForeignProblem`; if possible, reading continues after it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workbench.interop.formats.values import ForeignProblem, quoted_value
 from workbench.orders.import_files import KIND, LARGEST_FILE, Importer
 
 MOST_AT_ONCE = 100_000_000
-"""Bytes of a JSON document or a line, which is read into memory."""
+"""Maximum bytes of a JSON document or a line, which is read into memory."""
 _TEXTS = (".json", ".jsonl", ".ndjson", ".traj")
 ENDINGS = (*_TEXTS, ".eval", ".parquet", *(f"{one}.gz" for one in _TEXTS))
 """Suffixes of the files that are read from a folder."""
@@ -35,7 +35,7 @@ Item = Trajectory | ForeignTask | ForeignCandidate
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """An item of a file, or its problem; ``place`` is its position, "" for the whole file.
+    """An item of a file, or its problem; ``place`` is its position, or "" for the whole file.
 
     A ``remark`` concerns a file that was read completely.
     """
@@ -48,7 +48,7 @@ class Read:
 
 
 class Format:
-    """A format of JSON values: a document, lines or Parquet rows; ``magic`` is the start of files that it opens itself."""
+    """A format of JSON values (a document, lines or Parquet rows); ``magic`` marks files that it opens itself."""
 
     name = ""
     endings = ENDINGS
@@ -134,7 +134,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Any]]:
         batches = parquet.ParquetFile(path).iter_batches(batch_size=100)
         for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), 1):
             yield f"row {number:,}", row
-    except (OSError, ValueError, KeyError) as error:  # pyarrow's exceptions derive from these
+    except (OSError, ValueError, KeyError) as error:  # base classes of pyarrow's exceptions
         raise ForeignProblem(f"is not readable Parquet ({quoted_value(error, 100)})") from None
 
 
@@ -175,7 +175,7 @@ def parsed(data: bytes) -> Any:
         cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated")
         what = f"is not JSON ({error.msg}, line {error.lineno:,})"
         raise ForeignProblem("is truncated JSON" if cut else what) from None
-    except ValueError as error:  # a number with more digits than Python parses
+    except ValueError as error:  # raised for a number with more digits than Python parses
         raise ForeignProblem(f"is not readable JSON ({str(error).partition(';')[0]})") from None
     return value
 
@@ -209,7 +209,7 @@ def _guarded(importer: Importer, path: Path) -> Iterator[object]:
 
 
 def _checked(item: object) -> Item:
-    """Normalize an item to JSON values. ValueError: it has other values, or is not an item."""
+    """Normalise an item to JSON values. Raises ValueError if it contains other values or is not an item."""
     if not isinstance(item, Trajectory | ForeignTask | ForeignCandidate):
         raise ValueError(f"{type(item).__name__} is not a Trajectory, ForeignTask or ForeignCandidate")
     return convert(type(item), encode(item))

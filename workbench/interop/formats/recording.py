@@ -1,7 +1,7 @@
 """Convert trajectories to session rows and back without loss.
 
-A trajectory is written in one transaction. It is compared with the trajectory that its rows alone yield, and the
-difference is stored, so fields that this module does not map are not lost either.
+A trajectory is written in one transaction. It is then compared with the trajectory reconstructed from its rows, and the
+difference is stored. Fields that this module does not map are therefore not lost either.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from workbench.session.blobs import put
 from workbench.session.labels import remark_target
 from workbench.session.rows import ImportedRow, ScoreRow, StepRow, TrialRow
 
-#: Keys of ``extra["workbench"]`` that rows store, so that they are derived from rows and not stored twice.
+#: Keys of ``extra["workbench"]`` that are stored in rows; they are derived from the rows instead of being stored twice.
 HELD = frozenset(
     {"case_id", "case_name", "content", "snapshot", "readme", "metadata", "parsed", "scorecards", "remarks", "labels", "accessed_files",
      "task", "repeat", "seconds", "problem", "submission"}
@@ -52,7 +52,7 @@ HELD = frozenset(
 _TARGETS = ("path", "file_path", "filename", "command", "cmd", "query", "pattern", "url", "code", "input")
 _WIDTH = 200
 UNKNOWN = "unknown"
-"""The name of a case or agent that the file does not state."""
+"""The name of a case or agent that the file does not specify."""
 
 
 def _text_in(values: Mapping[str, Any], name: str) -> str:
@@ -71,7 +71,7 @@ def without_held(trajectory: Trajectory) -> Trajectory:
 
 
 def put_own(writer: SessionWriter, trial: str, own: Mapping[str, Any]) -> None:
-    """Write a trial's scores, remarks, tags and accessed files, within the caller's transaction."""
+    """Write a trial's scores, remarks, tags and accessed files within the caller's transaction."""
     for one in _objects_in(own, "scorecards"):
         writer.put_score(_score(writer, trial, one))
     for one in _objects_in(own, "remarks"):
@@ -136,7 +136,7 @@ def recorded_own(reader: SessionReader, trial: TrialRow) -> dict[str, Any]:
 
 
 def without_case(values: Mapping[str, Any], task: str, *names: str) -> dict[str, Any]:
-    """Return ``extra["workbench"]`` without a case that only repeats the trajectory's task or one of ``names``."""
+    """Return ``extra["workbench"]``, without a case that only repeats the trajectory's task or one of ``names``."""
     return {
         key: value
         for key, value in values.items()
@@ -157,8 +157,8 @@ def record(
 ) -> None:
     """Record a trajectory as a finished (or failed) trial, in one transaction.
 
-    ``origin`` has ``format``, ``source`` and ``digest`` of its file; ``case`` "" uses the file's; ``readme`` overrides its
-    submission.
+    ``origin`` contains the ``format``, ``source`` and ``digest`` of the file. If ``case`` is "", the file's own case is
+    used. ``readme`` overrides the trajectory's submission.
     """
     own = own_of(trajectory.extra)
     shown = [step for step in trajectory.steps if not own_of(step.extra).get("prompt")]
@@ -209,7 +209,7 @@ def _trial_row(
     steps: Sequence[StepRow],
     case: str,
 ) -> TrialRow:
-    """Return the row of a trial; totals are the file's, else sums over the steps."""
+    """Return the row of a trial; its totals are the file's or, if missing, sums over the steps."""
     totals = trajectory.totals
     times = [row.at for row in steps if row.at]
     costs = [row.cost_usd for row in steps if row.cost_usd is not None]
@@ -292,7 +292,7 @@ def answer_text(step: Step) -> str:
 
 
 def read_row(row: StepRow, answer: str, observation: str) -> Step:
-    """Return the step that a row and its texts alone yield."""
+    """Return the step reconstructed from only a row and its texts."""
     source = row.action if row.kind == "plan" and row.action in {"system", "user"} else "agent"
     text, calls = parts_of(answer) if source == "agent" else (answer, ())
     return Step(
@@ -326,7 +326,7 @@ def _acted(step: Step, values: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def parts_of(answer: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """Split an answer into its text and its calls, without ids; tags without valid calls are text."""
+    """Split an answer into its text and its calls, without ids; tags without valid calls are treated as text."""
     start = answer.find(OPEN)
     if start < 0:
         return answer, ()
@@ -370,7 +370,7 @@ def recorded_trajectory(reader: SessionReader, trial: TrialRow) -> Trajectory:
     own = recorded_own(reader, trial)
     if origin is not None:
         found = _imported(reader, trial, origin)
-        # Values that the file has in fields of its own are not repeated.
+        # Values that have their own fields in the file are not repeated.
         own = without_case(own, found.task, UNKNOWN)
         if _is_derived(found, own.get("accessed_files", ())):
             own.pop("accessed_files", None)
@@ -380,7 +380,7 @@ def recorded_trajectory(reader: SessionReader, trial: TrialRow) -> Trajectory:
 
 
 def _is_derived(trajectory: Trajectory, seen: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether the accessed files follow from the calls, so that readers can derive them."""
+    """Return whether the accessed files follow from the calls, in which case readers can derive them."""
     derived = {(one.path, one.how) for step in trajectory.steps for one in seen_in(step)}
     return all(not one["size"] and (one["path"], one["access"]) in derived for one in seen)
 

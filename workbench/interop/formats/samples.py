@@ -30,31 +30,31 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True)
 class ForeignTask:
-    """A function to implement."""
+    """A function to implement, as defined by another benchmark."""
 
-    name: str  # in the benchmark: ``HumanEval/0``, ``src/a.py::f``
-    path: str = ""  # file path, "" if the benchmark has no files
-    function: str = ""  # qualified name, "" if the task is known only from samples
-    source: str | None = None  # the whole file, if known
+    name: str  # the benchmark's id of the task: ``HumanEval/0``, ``src/a.py::f``
+    path: str = ""  # file path, or "" if the benchmark has no files
+    function: str = ""  # qualified name, or "" if the task is known only from samples
+    source: str | None = None  # the complete file, if known
     body: str | None = None
     doc: str | None = None
     tests: tuple[str, ...] = ()
-    test_count: Count = 0  # if only the number of tests is known
-    origin: str = ""  # repository or benchmark
+    test_count: Count = 0  # number of tests, if the tests themselves are unknown
+    origin: str = ""  # name of the repository or benchmark
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignCandidate:
-    """A body or whole program for a task; ``verdict`` is None if untested."""
+    """A body or whole program for a task; ``verdict`` is None if it was not tested."""
 
     task: str
     evaluator: str
     text: str
     verdict: Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(VERDICTS)})$")] | None = None
     reason: str | None = None
-    failing: tuple[tuple[str, str], ...] = ()  # (test, message)
-    extra: Mapping[str, Any] = field(default_factory=dict)  # the entry without its text
+    failing: tuple[tuple[str, str], ...] = ()  # failed tests, as (test, message)
+    extra: Mapping[str, Any] = field(default_factory=dict)  # the original entry without its text
 
 
 def task_of_sample(name: str) -> ForeignTask:
@@ -63,11 +63,11 @@ def task_of_sample(name: str) -> ForeignTask:
 
 
 class SampleRecorder:
-    """Records tasks and candidates, each in one transaction.
+    """Records tasks and candidates, each in its own transaction.
 
     A task has the same identity in all files, so samples of several models share it; a results file adds verdicts to
-    existing samples. ``run`` returns the run for new tasks and is called for the first one; ``origin`` has ``format``,
-    ``source`` and ``digest`` of the file.
+    existing samples. ``run`` returns the run for new tasks, and is called for the first one. ``origin`` contains the
+    ``format``, ``source`` and ``digest`` of the file.
     """
 
     def __init__(
@@ -109,10 +109,10 @@ class SampleRecorder:
         return True
 
     def candidate(self, candidate: ForeignCandidate) -> bool:
-        """Record a candidate, or the verdict of an untested one; return whether anything was new."""
+        """Record a candidate, or the verdict of an untested candidate; return whether anything was new."""
         task = task_of_sample(candidate.task)
         self.task(task)
-        # Equal texts are distinct samples; their order in a file is irrelevant.
+        # Equal texts are distinct samples, and their order in a file does not matter.
         of = (_task_id(task), candidate.evaluator, candidate.text)
         nth = self._samples[of] = self._samples.get(of, 0) + 1
         key = imported_id(json.dumps(["candidate", *of, nth], ensure_ascii=False))
@@ -171,7 +171,7 @@ class Entry:
 
 
 def tasks_of(reader: SessionReader, session: Path, items: Sequence[str]) -> list[TaskRow]:
-    """Return the ready tasks of a session or of some of its runs. UsageError: there are none."""
+    """Return the ready tasks of a session, or of some of its runs. Raises UsageError if there are none."""
     runs = [run.id for run in reader.runs() if run.kind == "regenerate"]
     for item in items:
         if not any(run.startswith(item) for run in runs):
@@ -184,7 +184,7 @@ def tasks_of(reader: SessionReader, session: Path, items: Sequence[str]) -> list
 
 
 def task_name(reader: SessionReader, task: TaskRow) -> tuple[str, dict[str, Any]]:
-    """Return a task's name in exported files, and the stored original of an import."""
+    """Return a task's name in exported files, and the stored original if it was imported."""
     origin = reader.imported(task.id)
     number = f"#{task.occurrence}" if task.occurrence > 1 else ""
     if origin is None:
@@ -229,7 +229,7 @@ def by_evaluator(reader: SessionReader, tasks: list[TaskRow]) -> dict[str, list[
 def files_of(
     reader: SessionReader, tasks: list[TaskRow], output: Path, ending: str
 ) -> Iterator[tuple[Path, list[Entry]]]:
-    """Yield a file per evaluator with its candidates; EvalPlus' files have one model each, which is their name."""
+    """Yield a file for each evaluator with its candidates; as in EvalPlus, the file is named after the model."""
     groups = by_evaluator(reader, tasks)
     special = output.exists() and not output.is_file() and not output.is_dir()
     one_file = output.suffix in {".json", ".jsonl"}

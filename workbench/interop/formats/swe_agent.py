@@ -1,6 +1,6 @@
-"""Trajectories of SWE-agent (``.traj``) and mini-swe-agent (``.json``), import only.
+"""Trajectories of SWE-agent (``.traj``) and mini-swe-agent (``.json``), for import only.
 
-Tokens and costs of steps are empty unless the model reported them. Fields without an equivalent are stored under
+Tokens and costs of steps are missing unless the model reported them. Fields without an equivalent are stored under
 ``extra["swe-agent"]`` or ``extra["mini-swe-agent"]``.
 """
 
@@ -32,12 +32,12 @@ from workbench.interop.formats.values import (
 _SWE, _MINI = "swe-agent", "mini-swe-agent"
 _SHELL = "bash"
 _SPOKEN = ("reasoning", "message", "function_call", "custom_tool_call", "local_shell_call", "shell_call")
-"""Output items of the Responses API that come from the model."""
+"""Output items of the Responses API that the model produces."""
 _MINI_FORMAT = "mini-swe-agent-1."
 
 
 class SweAgent(Format):
-    """One trajectory per document; the task defaults to the file's name: ``INSTANCE.traj``."""
+    """One trajectory per document; the task's name defaults to that of the file: ``INSTANCE.traj``."""
 
     def fits(self, value: Any) -> bool:
         return isinstance(value, dict) and isinstance(value.get("trajectory"), list) and "info" in value
@@ -47,7 +47,7 @@ class SweAgent(Format):
 
 
 class MiniSweAgent(Format):
-    """One trajectory per document; the task defaults to the file's name: ``INSTANCE.traj.json``."""
+    """One trajectory per document; the task's name defaults to that of the file: ``INSTANCE.traj.json``."""
 
     def fits(self, value: Any) -> bool:
         return isinstance(value, dict) and str(value.get("trajectory_format", "")).startswith("mini-swe-agent")
@@ -57,7 +57,7 @@ class MiniSweAgent(Format):
 
 
 def _text(value: Any) -> str:
-    """Return a text: the parts of a message joined, anything else as JSON."""
+    """Return a value as text: the parts of a message joined, and anything else as JSON."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -94,7 +94,7 @@ def read_swe_agent(value: Any, named: str = "") -> Trajectory:
         agent="SWE-agent",
         version=_text(info.get("swe_agent_version")),
         model=_deep(config, "agent", "model", "name"),
-        # The document's own name takes precedence over the file's.
+        # The name in the document takes precedence over that of the file.
         task=_deep(config, "problem_statement", "id") or _text(root.get("instance_id")) or named,
         steps=tuple(steps),
         totals=Totals(
@@ -129,7 +129,7 @@ def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> Step:
         try:
             calls = tuple(steps_of([{"role": "assistant", "content": "", "tool_calls": spoken["tool_calls"]}])[0].calls)
         except ForeignProblem:
-            calls = ()  # they remain in the stored history
+            calls = ()  # The calls remain in the stored history.
     if not calls and isinstance(action, str) and action.strip():
         calls = (ToolCall("", _SHELL, {"command": action}),)
     text = _text(thought) or _text(response)
@@ -216,7 +216,7 @@ def _step_of(message: Mapping[str, Any]) -> Step:
 
 
 def _measured(step: Step, message: Mapping[str, Any]) -> Step:
-    """Add the tokens, cost and time of a message to its step; the two APIs name token counts differently."""
+    """Add a message's tokens, cost and time to its step; the two APIs use different names for token counts."""
     extra = _extra(message)
     response = object_or_none(extra.get("response")) or message
     usage = object_or_none(response.get("usage")) or {}

@@ -1,7 +1,7 @@
-"""A session in Python: ``open_session("NAME")`` gives its tables as data frames of pandas or polars.
+"""Use a session in Python: ``open_session("NAME")`` returns its tables as pandas or polars data frames.
 
-Tables and texts are read on demand; a column that ends in ``_blob`` is a key for :meth:`Session.text`. Unknown values
-are missing, never 0.
+Tables and texts are read on demand; a column name that ends in ``_blob`` marks keys for :meth:`Session.text`. Unknown
+values are missing, never 0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _table(name: str) -> Any:
 
 
 class Session:
-    """A read-only session; use it as a context manager or call :meth:`close`. SessionError: it cannot be read."""
+    """A read-only session, to use as a context manager or close explicitly. Raises SessionError if it is unreadable."""
 
     def __init__(self, path: Path) -> None:
         from workbench.session import SessionReader
@@ -46,7 +46,7 @@ class Session:
     def close(self) -> None:
         self._reader.close()
 
-    # One data frame each; docs/reference/session.md describes their rows.
+    # Each table is a data frame; docs/reference/session.md describes the rows.
     trials = _table("trials")
     steps = _table("steps")
     scores = _table("scores")
@@ -56,11 +56,14 @@ class Session:
     failing_tests = _table("failing_tests")
 
     def rows(self, table: str) -> Rows:
-        """Return a table as plain tuples; needs no data frame library. UsageError: there is no such table."""
+        """Return a table as plain tuples, without a data frame library. Raises UsageError if there is no such table."""
         return table_rows(self._reader, table)
 
     def query(self, sql: str, *arguments: object) -> Any:
-        """Return a SELECT as a data frame; see docs/reference/session.md for tables and views. UsageError: it is invalid."""
+        """Return the result of a SELECT as a data frame. Raises UsageError if the query is invalid.
+
+        See docs/reference/session.md for tables and views.
+        """
         from workbench.session import SessionError
 
         try:
@@ -71,14 +74,16 @@ class Session:
             raise
 
     def text(self, digest: str | None) -> str | None:
-        """Return the text of a ``…_blob`` value; None for None. SessionError: it is missing or unreadable."""
+        """Return the text of a ``…_blob`` value, or None for None. Raises SessionError if it cannot be read."""
         return None if digest is None else self._reader.data(digest).decode("utf-8", "replace")
 
 
 def open_session(session: str | Path) -> Session:
-    """Open a session by path, or by name in the folder of ``workbench locate sessions``.
+    """Open a session by path, or by its name in the folder that ``workbench locate sessions`` prints.
 
-    UsageError: it does not exist; SessionError: it cannot be read.
+    Raises:
+        UsageError: The session does not exist.
+        SessionError: The session cannot be read.
     """
     from workbench.session.session_names import resolve_session
 
@@ -108,7 +113,7 @@ def _alike(values: list[Any]) -> list[Any]:
 
 
 class CsvTables:
-    """One file per non-empty table, in a folder; cells that look like formulas are escaped with an apostrophe."""
+    """A folder with one file per non-empty table; cells that look like formulas are escaped with an apostrophe."""
 
     name = ""
     about, suffix = "tables, one .csv file each", "csv"
@@ -133,7 +138,7 @@ class CsvTables:
 
 
 class JsonTables(CsvTables):
-    """One object per row."""
+    """Lines with one object per row."""
 
     about, suffix = "tables, one .jsonl file each", "jsonl"
 
@@ -142,7 +147,7 @@ class JsonTables(CsvTables):
 
 
 class ParquetTables(CsvTables):
-    """Columns with values of several types become text."""
+    """Files in which columns with values of several types become text."""
 
     about, suffix = "tables, one .parquet file each", "parquet"
 

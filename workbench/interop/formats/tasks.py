@@ -1,4 +1,4 @@
-"""Tasks of other benchmarks: problems of HumanEval, rows of RealCode and repotest."""
+"""Tasks of other benchmarks: problems of HumanEval, and rows of RealCode and repotest."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REST_OF_LINE = re.compile(r"[ \t]*\r?\n")
 
 
 class RepotestRows(CandidateFormat):
-    """Tasks with the text before and after the body, as JSON lines or Parquet by suffix."""
+    """Tasks with the text before and after the body, as JSON lines or Parquet depending on the suffix."""
 
     about = "tasks as rows of RealCode and repotest, JSON lines or Parquet"
 

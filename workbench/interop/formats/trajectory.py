@@ -1,7 +1,8 @@
 """The common trajectory model of all formats.
 
-It follows ATIF, the richest format. Fields without an equivalent are in ``extra`` under the format's name (``"inspect"``,
-``"swe-agent"``, …), so that an export in the same format is lossless and other formats carry them along.
+It follows ATIF, the richest format. Fields without an equivalent are in ``extra`` under the format's name
+(``"inspect"``, ``"swe-agent"``, …), so that an export in the same format is lossless, and exports in other formats
+preserve them.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ Extra = Mapping[str, Any]
 Count = Annotated[int, msgspec.Meta(ge=0, lt=10**15)]
 Amount = Annotated[float, msgspec.Meta(ge=0, lt=1e15)]
 OWN = "workbench"
-"""The key of the workbench's own data in ``extra``: scores, remarks, the case."""
+"""The key of the workbench's own data in ``extra``: scores, remarks and the case."""
 CHANGED = "difference"
-"""The key of the differences that a format could not express."""
+"""The key of differences that a format could not express."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call; ``id`` is "" if the format has none, ``arguments`` is a JSON object."""
+    """A tool call; ``id`` is "" if the format has none, and ``arguments`` is a JSON object."""
 
     id: str
     name: str
@@ -42,7 +43,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The output of a tool or the environment; ``call`` is the id of its call, or None."""
+    """The output of a tool or the environment; ``call`` is the id of the corresponding call, or None."""
 
     text: str
     call: str | None = None
@@ -51,19 +52,19 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step; None means that the file does not state the value."""
+    """One step; None means that the file does not specify the value."""
 
     source: Annotated[str, msgspec.Meta(pattern="^(system|user|agent)$")]
     text: str
-    reasoning: str | None = None  # before the message
+    reasoning: str | None = None  # reasoning before the message
     calls: Sequence[ToolCall] = ()
-    results: Sequence[Result] | None = None  # in order; None: no observation
+    results: Sequence[Result] | None = None  # results in order; None if there is no observation
     model: str | None = None
-    prompt_tokens: Count | None = None  # cached ones included
+    prompt_tokens: Count | None = None  # prompt tokens, including cached tokens
     completion_tokens: Count | None = None
     cached_tokens: Count | None = None
     cost_usd: Amount | None = None
-    at: str | None = None  # ISO 8601 as in the file
+    at: str | None = None  # ISO 8601 time as in the file
     seconds: Amount | None = None
     extra: Extra = field(default_factory=dict)
 
@@ -74,7 +75,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Totals of a trajectory as stated by the file, or None."""
+    """Totals of a trajectory as specified by the file, or None."""
 
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
@@ -89,18 +90,18 @@ class Trajectory:
     steps: Sequence[Step]
     version: str = ""
     model: str = ""  # "" if unknown
-    task: str = ""  # id or name, "" if unknown
-    repeat: Count = 1  # attempt, from 1
-    tools: Sequence[Any] | None = None  # in OpenAI's format
+    task: str = ""  # id or name of the task, "" if unknown
+    repeat: Count = 1  # number of the attempt, from 1
+    tools: Sequence[Any] | None = None  # tools in OpenAI's format
     totals: Totals = Totals()
     seconds: Amount | None = None
-    problem: str = ""  # the reason if it has no result
-    submission: str | None = None  # a patch or text, if known
-    extra: Extra = field(default_factory=dict)  # the rest, by format
+    problem: str = ""  # the reason for having no result
+    submission: str | None = None  # submitted patch or text, if known
+    extra: Extra = field(default_factory=dict)  # all other fields, by format
 
     @property
     def scores(self) -> list[dict[str, str]]:
-        """Scores of the original program as texts: ``scorer``, ``value``, ``explanation``."""
+        """The original program's scores as texts: ``scorer``, ``value``, ``explanation``."""
         ours = {
             f"{one['card'].get('rubric')} ({one['card'].get('judge')})"
             for one in own_of(self.extra).get("scorecards", [])
@@ -123,7 +124,7 @@ class Trajectory:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the content in hex, without scores and annotations."""
+        """The SHA-256 of the content in hex, without scores and annotations."""
         text = json.dumps(without_own(encode(self)), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -153,7 +154,7 @@ def without_own(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def unix(text: str | None) -> float | None:
-    """Parse an ISO 8601 time, in UTC by default, into Unix seconds; None if it is invalid."""
+    """Parse an ISO 8601 time (UTC by default) into Unix seconds, or return None if it is invalid."""
     if text is None:
         return None
     try:
@@ -176,7 +177,7 @@ def head_to_json(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def restored(plain: Trajectory, ours: Mapping[str, Any]) -> Trajectory:
-    """Restore a trajectory that the workbench exported, from a format's content and the stored difference."""
+    """Restore a trajectory exported by the workbench from a format's content and the stored difference."""
     own = without(ours, CHANGED)
     try:
         found = convert(Trajectory, patched(without_own(encode(plain)), ours.get(CHANGED)))
@@ -206,7 +207,7 @@ class FileAccess(NamedTuple):
 
 
 def seen_in(step: Step) -> list[FileAccess]:
-    """Return the files that the calls of a step accessed; several calls need results that can be told apart."""
+    """Return the files that a step's calls accessed; with several calls, each must have an identifiable result."""
     results = {one.call: one.text for one in step.results or () if one.call}
     found = []
     for call in step.calls:

@@ -1,4 +1,4 @@
-"""Validation of values in imported files, and differences between JSON values."""
+"""Validate values in imported files, and compute differences between JSON values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.base.text import one_line
 
 
 class ForeignProblem(UsageError):
-    """A file or trajectory is unreadable; the message continues its name: ``is not JSON``."""
+    """A file or trajectory is unreadable; the message follows its name: ``is not JSON``."""
 
 
 def quoted_value(value: object, width: int = 60) -> str:
@@ -59,7 +59,7 @@ def object_or_none(value: Any) -> dict[str, Any] | None:
 
 
 def parsed_object(text: Any) -> dict[str, Any] | None:
-    """Return an object, also if it is encoded as JSON text; None for anything else."""
+    """Return an object, even if it is encoded as JSON text, or None for anything else."""
     try:
         value = json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError):
@@ -71,7 +71,7 @@ def parsed_object(text: Any) -> dict[str, Any] | None:
 
 
 def difference(before: Any, after: Any) -> dict[str, Any] | None:
-    """Return the change from ``before`` to ``after``; None if they are equal, including types (1, 1.0 and True differ)."""
+    """Return the change from ``before`` to ``after``, or None if they are equal (1, 1.0 and True are different)."""
     if isinstance(before, dict) and isinstance(after, dict):
         inner = {
             key: {"=": value} if key not in before else found

@@ -1,19 +1,20 @@
-"""Decide whether a body is *plain*: whether it stays in a safe subset of Python that cannot reach its reporter.
+"""Decide whether a body is *plain*: restricted to a safe subset of Python that cannot reach the code reporting on it.
 
 A candidate and its reporter share a process, so a body could forge its report. Forbidding names would not help, because
-names can be computed. Hence an allowlist (:mod:`workbench.sandbox.safety.allowed`): the syntax tree of the changed
-function is checked in the context of its file, and the first construct that is in no list is the reason why the body is
-not plain. Where a name is computed or a value unknown, static analysis cannot decide, and the body is plain if it passes
-with run-time checks at these places.
+names can be computed. This package therefore uses an allowlist (:mod:`workbench.sandbox.safety.allowed`). It checks the
+syntax tree of the changed function in the context of its file, and the first construct not on the list is the reason
+why the body is not plain. Where a name is computed or a value unknown, static analysis cannot decide. The body is then
+plain if it passes with run-time checks at these places.
 
-Any other body that passes is run twice more in ways in which it must fail: with its result discarded (it does its work and
-then raises an exception that no test expects), and cold with an additional required test that cannot pass. A forged report
-claims success nevertheless. No check inside the process is a proof, for a candidate can find the nonce, write a whole
-report and exit; and a body might recognise these runs, so its pass is marked as doubtful.
+Any other passing body is run twice more under conditions where it must fail. In one run its result is discarded: it
+does its work and then raises an exception that no test expects. The other is a cold run with an additional required
+test that cannot pass. A forged report claims success nevertheless. No check inside the process is proof, because a
+candidate can find the nonce, write a whole report and exit, and a body might recognise these runs. Such a pass is
+therefore marked as doubtful.
 
-The file itself is trusted as far as a body cannot alter it: its functions, classes, values and attributes, and what it
-uses of other packages; but not its functions that run text. Those that access an attribute by the name in an argument
-run with checks. Of the project's other files, only the names of attributes are known.
+The file itself is trusted as far as a body cannot alter it. This covers its functions, classes, values and attributes,
+and its uses of other packages, but not its functions that run text. Functions that access an attribute by a name passed
+as an argument run with checks. For the project's other files, only the names of attributes are known.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from workbench.sandbox.workbench_runner.patching import definitions, first_line
 
 
 def checked_body(text: str, node: Function, checks: Mapping[ast.AST, str]) -> str:
-    """Return a function's text with ``checks``, which maps nodes of its tree (modified here) to methods of ``Reach``."""
+    """Return a function's text with ``checks``, which maps nodes of its tree (modified here) to ``Reach`` methods."""
     lines = text.splitlines(keepends=True)
     offset = len(lines) - (node.end_lineno or 0)
     documented = ast.get_docstring(node, clean=False) is not None
@@ -61,7 +62,7 @@ def checked_body(text: str, node: Function, checks: Mapping[ast.AST, str]) -> st
 
 
 def checked_file(content: bytes) -> bytes:
-    """Return a file whose functions check each attribute that they access by a computed name."""
+    """Return a file with functions that check each attribute they access by a computed name."""
     tree = python_syntax.parse(content)
     checks: dict[ast.AST, str] = {}
     functions = (one for one in ast.walk(tree) if isinstance(one, FUNCTIONS))
@@ -75,7 +76,7 @@ def checked_file(content: bytes) -> bytes:
             checks[called.value] = "template"
     word = f"_{_word(12)}"
     _Checking(checks, word).visit(tree)
-    # After the docstring and ``__future__`` imports.
+    # Insert it after the docstring and ``__future__`` imports.
     early = itertools.takewhile(
         lambda one: isinstance(one, ast.Expr) or getattr(one, "module", "") == "__future__", tree.body
     )
@@ -106,7 +107,7 @@ class _Checking(ast.NodeTransformer):
             return node
         reach = ast.Attribute(ast.Name(self._word, ast.Load()), check, ast.Load())
         if isinstance(node, ast.Name) and check in ("get", "set", "delete", "namespace"):
-            return reach  # the function itself
+            return reach  # the method itself, without a call
         if isinstance(node, ast.Attribute) and check in ("target", "get", "namespace"):
             name = [] if check == "namespace" else [ast.Constant(node.attr)]
             call = ast.Call(reach, [node.value, *name], [])
@@ -119,13 +120,13 @@ class _Checking(ast.NodeTransformer):
 
 @dataclass(frozen=True, slots=True)
 class SafetyResult:
-    """Whether a body is plain.
+    """The result of checking whether a body is plain.
 
     Attributes:
-        plain: Whether static analysis shows that.
-        reason: Otherwise the first construct outside the safe subset.
-        checked: Returns its file with run-time checks; None if they cannot decide either.
-        opens: Whether it opens files; which ones is observed, except in processes that its tests start.
+        plain: Whether static analysis shows that the body is plain.
+        reason: The first construct outside the safe subset if it is not plain.
+        checked: A function that returns the file with run-time checks, or None if they cannot decide either.
+        opens: Whether the body opens files. The opened files are observed, except in processes that the tests start.
     """
 
     plain: bool
@@ -134,17 +135,17 @@ class SafetyResult:
     opens: bool = False
 
 
-#: Collecting the names of a megabyte of Python takes about a second, once for each tree.
+#: Maximum total bytes of Python to collect names from, which takes about a second per megabyte, once for each tree.
 LARGEST = 2_000_000
 _LEFT_OUT = frozenset({"tests", "test", "testing", "docs", "examples", "build", "dist"})
 
 
 @dataclass(slots=True)
 class ProjectNames:
-    """Attributes in a project's own files: those that appear, that are set or defined, and those with one underscore.
+    """Attributes in a project's own files: those used, those set or defined, and those with one leading underscore.
 
-    A body may use attributes of another module's objects that do not appear in its own file. Functions that run text, and
-    names that lead to frames or modules, are not included.
+    A body may use attributes of another module's objects even if they do not appear in its own file. Functions that run
+    text, and names that lead to frames or modules, are excluded.
     """
 
     attributes: set[str] = field(default_factory=set)
@@ -154,7 +155,7 @@ class ProjectNames:
 
 @lru_cache(maxsize=8)
 def project_names(root: Path) -> ProjectNames:
-    """Return the names in the Python files of a pristine tree, without tests and files beyond `LARGEST` bytes."""
+    """Return the names in a pristine tree's Python files, excluding tests, from at most `LARGEST` bytes in total."""
     names, gadgets, left = ProjectNames(), set[str](), LARGEST
     for path in _sources(root):
         try:
@@ -176,7 +177,7 @@ def project_names(root: Path) -> ProjectNames:
 
 
 def _sources(root: Path) -> Iterator[Path]:
-    """Yield the files in sorted order, so that the same tree gives the same names."""
+    """Yield the files in sorted order, so that the same tree always yields the same names."""
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(one for one in folders if one not in _LEFT_OUT and not one.startswith("."))
         for name in sorted(files):
@@ -185,7 +186,7 @@ def _sources(root: Path) -> Iterator[Path]:
 
 
 class SafetyCheck:
-    """Checks the bodies of one file's functions; ``project`` is called only if the file's own names do not suffice."""
+    """Checks the bodies in one file; ``project`` is called only if the file's own names do not suffice."""
 
     def __init__(self, pristine: bytes, project: Callable[[], ProjectNames] = ProjectNames) -> None:
         self._context = read_context(pristine)
@@ -210,7 +211,7 @@ class SafetyCheck:
                 again = True
             else:
                 again = bool(reading.doubt) and self._learn(context)
-            # More names make no body less safe, so the order of the checked bodies does not matter.
+            # Additional names never make a body less safe, so the order in which bodies are checked does not matter.
             if again:
                 reading = BodyVisitor(context, place, node, self._values)
                 reading.read()
@@ -234,7 +235,7 @@ class SafetyCheck:
         known = [(getattr(context, kind), getattr(names, kind)) for kind in ("attributes", "stored", "private")]
         if all(theirs <= own for own, theirs in known):
             return False
-        # The file's own functions with dynamic access stay in `gadgets`, which takes precedence.
+        # The file's own functions with dynamic access remain in `gadgets`, which takes precedence.
         for own, theirs in known:
             own.update(theirs)
         self._values.clear()
@@ -242,7 +243,7 @@ class SafetyCheck:
 
 
 def _split(context: FileContext, place: FunctionPlace, content: bytes) -> tuple[bytes, str, bytes]:
-    """Return the text before the changed function, the function's, and the rest. UnsafeConstruct: the rest was changed."""
+    """Return the text before, of and after the changed function. Raises UnsafeConstruct if other text was changed."""
     before, after = b"".join(context.lines[: place.first - 1]), b"".join(context.lines[place.last :])
     if len(content) < len(before) + len(after) or not (content.startswith(before) and content.endswith(after)):
         raise UnsafeConstruct("more than its body was changed")
@@ -283,7 +284,7 @@ class Decoy(NamedTuple):
 
 
 def make_decoy(tests: Sequence[str]) -> Decoy:
-    """Return a decoy with random names and numbers, in the folder of the first test."""
+    """Return a decoy with random names and numbers, located in the folder of the first test."""
     folder = PurePosixPath(tests[0].partition("::")[0]).parent if tests else PurePosixPath()
     name, first, second = f"test_{_word()}", secrets.randbelow(900) + 100, secrets.randbelow(900) + 100
     wrong = first * second + secrets.choice((-2, -1, 1, 2))
@@ -306,7 +307,7 @@ def passed_beside(report: Report, decoy: Decoy) -> bool:
 
 
 def discarded(content: bytes, function: tuple[str, int]) -> bytes | None:
-    """Return the file with a function that raises after its work; None if the function is not found."""
+    """Return the file with a function that raises after doing its work, or None if the function is not found."""
     found = _find(content, function)
     if found is None:
         return None
@@ -334,7 +335,7 @@ def is_same_body(content: bytes, original: bytes, function: tuple[str, int]) -> 
 
 
 def _find(content: bytes, function: tuple[str, int]) -> tuple[Function, int, int] | None:
-    """Return the function's node, its first line (decorators included) and its last."""
+    """Return the function's node, its first line (including decorators) and its last line."""
     try:
         tree = python_syntax.parse(content)
     except python_syntax.UNREADABLE:

@@ -1,8 +1,9 @@
-"""The safe subset of Python: names that a body may use without being able to reach the process that reports on it.
+"""The safe subset of Python: names that a body may use without being able to reach the process reporting on it.
 
-An allowlist contains a name only if a program that uses nothing else can neither access attributes by computed names,
-nor run or import computed code, nor create a class, nor reach a frame, ``sys.modules``, another process or its own exit:
-each of these leads to the reporter, or to an object that is equal to everything. Opened files are observed at run time.
+The allowlist contains a name only if it is harmless to programs restricted to the list. Such a program cannot access
+attributes by computed names, run or import computed code, or create a class. It cannot reach a frame, ``sys.modules``,
+another process or its own exit either. Each of these leads to the reporter, or to an object that is equal to
+everything. Opened files are observed at run time.
 """
 
 from __future__ import annotations
@@ -56,24 +57,24 @@ _MODULES = (
     "math numbers operator os.path pprint queue random re reprlib secrets shlex stat statistics string struct "
     "textwrap time tokenize typing unicodedata urllib.parse uuid zlib zoneinfo"
 )
-#: Modules whose public names are all allowed, except those in :data:`_EXCEPT`.
+#: Modules with only safe public names, except those in :data:`_EXCEPT`.
 _WHOLE = frozenset(_MODULES.split())
 _EXCEPT = {
-    "dataclasses": {"make_dataclass"},  # makes a class
+    "dataclasses": {"make_dataclass"},  # creates a class
     # String annotations are evaluated.
     "functools": {"singledispatch", "singledispatchmethod"},
-    "operator": {"attrgetter", "methodcaller"},  # attributes by computed names
-    "string": {"Formatter"},  # attributes by computed names, with get_field
-    "typing": {"get_type_hints", "ForwardRef"},  # evaluates texts
+    "operator": {"attrgetter", "methodcaller"},  # accesses attributes by computed names
+    "string": {"Formatter"},  # accesses attributes by computed names, through get_field
+    "typing": {"get_type_hints", "ForwardRef"},  # evaluates strings
 }
-#: Names of newer Python versions, which code may try to import.
+#: Names from newer Python versions, which code may try to import.
 _NEWER = {
     "itertools": {"batched"},
     "math": {"fma", "sumprod"},
     "random": {"binomialvariate"},
     "statistics": {"kde", "kde_random"},
 }
-#: Modules of which only these names are allowed.
+#: Modules with only some allowed names.
 _PART = {
     "abc": "ABC abstractmethod abstractproperty",
     "argparse": "Action ArgumentDefaultsHelpFormatter ArgumentError ArgumentParser ArgumentTypeError BooleanOptionalAction "
@@ -115,13 +116,13 @@ _PART = {
 }
 _PARTS = {name: frozenset(words.split()) for name, words in _PART.items()}
 
-#: Endings of exception names, whose classes run no code when they are raised or caught.
+#: Suffixes of exception names; such classes run no code when raised or caught.
 _RAISED = ("Error", "Exception", "Warning", "Expired")
 
 
 @functools.cache
 def public(module: str) -> frozenset[str] | None:
-    """Return the allowed names of a standard library module; None for a module that is in no list."""
+    """Return the allowed names of a standard library module, or None for a module that is not on any list."""
     part = _PARTS.get(module)
     if part is not None or module not in _WHOLE:
         return part
@@ -163,7 +164,7 @@ INSIDES = frozenset(
     - {"send", "throw", "close", "replace", "clear"}
 ) | {"mro", "with_traceback", "get_stack", "get_coro", "get_field", "func_globals", "hardlink_to", "symlink_to", "link_to"}  # fmt: skip
 
-#: Attributes that open files; uncalled, they could be passed to other code.
+#: Attributes that open files; without being called, they could be passed to other code.
 OPENS = frozenset({"open", "write_text", "write_bytes", "read_text", "read_bytes"})
 
 #: Attributes of common built-in and library types.
@@ -188,7 +189,7 @@ ATTRIBUTES = (
        "type", "metadata", "cache_clear", "cache_info", "kind", "annotation", "parameters", "args", "kwargs"}
 ) - INSIDES - {"format", "format_map"}  # fmt: skip
 
-#: Attributes with a fixed meaning, also where a file defines them.
+#: Attributes with a fixed meaning, even if a file defines them itself.
 SPECIAL = frozenset(
     name
     for kind in [*vars(builtins).values(), *vars(types).values()]
@@ -206,7 +207,7 @@ SPECIAL = frozenset(
     "__mro_entries__",
 }
 
-#: Special attributes that only describe an object.
+#: Special attributes that merely describe an object.
 DESCRIPTIVE = frozenset(
     {"__name__", "__qualname__", "__doc__", "__module__", "__version__", "__members__", "__cause__", "__file__"}
 )
@@ -218,9 +219,9 @@ _SYMBOLS = (
     "rsub rtruediv rxor setitem str sub truediv trunc xor"
 )
 OPERATORS = frozenset(f"__{name}__" for name in _SYMBOLS.split())
-#: Ordinary calls run these anyway.
+#: Ordinary calls run these methods anyway.
 OPERATORS |= {"__init__", "__call__"}
-#: Allowed only through ``super()`` or the class's name.
+#: Allowed only through ``super()`` or the name of the class.
 MAKERS = frozenset({"__new__"})
 #: The public methods of named tuples, which begin with an underscore.
 OF_TUPLES = frozenset({"_asdict", "_fields", "_make", "_replace", "_field_defaults"})
@@ -229,7 +230,7 @@ OF_TUPLES = frozenset({"_asdict", "_fields", "_make", "_replace", "_field_defaul
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-#: Calls that give dynamic access to a function, and so to the function's callers.
+#: Calls that give a function, and therefore its callers, dynamic access.
 _BUILTIN_RUNS = frozenset({"exec", "eval", "compile", "__import__", "globals"})
 _BY_NAME = frozenset({"getattr", "setattr", "delattr"})
 FORMATS = ("format", "format_map")
@@ -237,7 +238,7 @@ _PUBLIC_PREFIX = 4
 
 
 class FunctionPlace(NamedTuple):
-    """A function of a file: its lines (decorators included), and the functions around it, outermost first."""
+    """A function in a file: its lines (including decorators), and its enclosing functions, outermost first."""
 
     node: Function
     first: int
@@ -248,26 +249,27 @@ class FunctionPlace(NamedTuple):
 
 @dataclass(slots=True)
 class FileContext:
-    """The names of a file, collected once from the pristine text."""
+    """The names in a file, collected once from the pristine text."""
 
-    lines: list[bytes]  # with line ends
+    lines: list[bytes]  # lines with their line endings
     encoding: str
     places: dict[tuple[str, int], FunctionPlace] = field(
         default_factory=dict
     )  # functions by qualified name and occurrence
     modules: dict[str, set[str]] = field(default_factory=dict)  # name → modules that it may refer to
-    imported: dict[str, set[tuple[str, str]]] = field(default_factory=dict)  # (module, name there, own or foreign)
+    # imported names: (module, name in that module, own or foreign)
+    imported: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
     values: dict[str, list[ast.expr]] = field(default_factory=dict)  # name → expressions assigned to it at module level
-    defined: set[str] = field(default_factory=set)  # functions, classes and names whose value is unknown
-    makers: set[str] = field(default_factory=set)  # classes that make classes
+    defined: set[str] = field(default_factory=set)  # functions, classes and names with an unknown value
+    makers: set[str] = field(default_factory=set)  # classes that create classes
     gadgets: set[str] = field(default_factory=set)  # functions that give dynamic access
-    strong: set[str] = field(default_factory=set)  # gadgets that reach more than attributes
-    attributes: set[str] = field(default_factory=set)  # public ones that appear in it
-    stored: set[str] = field(default_factory=set)  # public ones that it sets or defines
-    private: set[str] = field(default_factory=set)  # ones with a leading underscore
+    strong: set[str] = field(default_factory=set)  # gadgets that can reach more than attributes
+    attributes: set[str] = field(default_factory=set)  # public attributes that appear in the file
+    stored: set[str] = field(default_factory=set)  # public attributes that the file sets or defines
+    private: set[str] = field(default_factory=set)  # attributes with a leading underscore
     chains: set[str] = field(default_factory=set)  # dotted names as written, and single names
-    imports: set[tuple[int, str, str]] = field(default_factory=set)  # (level, module, name)
-    stars: set[str] = field(default_factory=set)  # modules from which it imports ``*``
+    imports: set[tuple[int, str, str]] = field(default_factory=set)  # imports as (level, module, name)
+    stars: set[str] = field(default_factory=set)  # modules from which the file imports ``*``
 
     def binds(self, name: str) -> bool:
         return name in self.modules or name in self.imported or name in self.values or name in self.defined
@@ -371,7 +373,7 @@ def add_import(found: FileContext, node: ast.Import | ast.ImportFrom) -> None:
 
 
 def _names(found: FileContext, tree: ast.AST) -> None:
-    """Collect attributes and dotted names; a part of a longer dotted name does not count by itself."""
+    """Collect attributes and dotted names; parts of a longer dotted name do not count separately."""
     inner = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
@@ -403,7 +405,7 @@ def chain(node: ast.AST) -> str:
 
 
 def _record_powers(found: FileContext, name: str, function: Function) -> None:
-    """Record a function that gives dynamic access: to attributes, modules or programs by name."""
+    """Record a function that gives dynamic access to attributes, modules or programs by name."""
     nodes, given = list(ast.walk(function)), parameters(function.args)
     called_names = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     for node in nodes:
@@ -428,7 +430,7 @@ def parameters(header: ast.arguments) -> set[str]:
 
 
 def named_at(call: ast.Call) -> bool:
-    """Return whether ``getattr`` and the like get a literal name, or one with a literal public prefix."""
+    """Return whether ``getattr`` or a similar call uses a literal name, or one with a literal public prefix."""
     if len(call.args) < 2 or any(isinstance(part, ast.Starred) for part in call.args):
         return False
     name = call.args[1]

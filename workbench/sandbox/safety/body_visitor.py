@@ -1,4 +1,4 @@
-"""Visit the nodes of a body that need more than a visit of their children: calls, comparisons, imports, patterns."""
+"""Visit the nodes of a body that need special treatment: calls, comparisons, imports, patterns."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from workbench.sandbox.safety.allowed import Function, chain
 from workbench.sandbox.safety.name_visitor import ONLY_WITH, NameVisitor, UnsafeConstruct
 
 SHOWS = frozenset({"str", "repr", "print", "format", "id", "hash", "len", "bool"})
-#: Checked together with their arguments.
+#: Functions that are checked together with their arguments.
 JUDGED = frozenset({"isinstance", "issubclass", "hasattr"})
 ONLY_CALLED = frozenset({"getattr", "setattr", "delattr", "open", "type", "vars", "super", "locals"})
 
 
 class BodyVisitor(NameVisitor):
-    """Visits one function; raises UnsafeConstruct at the first construct outside the safe subset."""
+    """Visits one function and raises UnsafeConstruct at the first construct outside the safe subset."""
 
     def visit(self, node: ast.AST) -> None:
         method = getattr(self, f"_visit_{type(node).__name__}", None)
@@ -85,7 +85,7 @@ class BodyVisitor(NameVisitor):
             if called.attr in allowed.OPENS:
                 self.opens = True
                 self._called = called
-            # It would set attributes of any name on another object.
+            # It would set arbitrary attributes on another object.
             filled = len(node.args) > 1 or any(word.arg == "namespace" for word in node.keywords)
             if called.attr.startswith("parse_") and filled:
                 raise UnsafeConstruct(f"it calls {called.attr} with another object to fill")
@@ -130,7 +130,7 @@ class BodyVisitor(NameVisitor):
                 self.visit(node)
 
     def _compared(self, node: ast.expr) -> None:
-        """Visit a class in a comparison, whose result is only true or false."""
+        """Visit a class in a comparison, which can only yield True or False."""
         if isinstance(node, (ast.Tuple, ast.List)):
             for part in node.elts:
                 self._compared(part)
@@ -175,7 +175,7 @@ class BodyVisitor(NameVisitor):
         self._all([*node.args, *node.keywords])
 
     def _call_getattr(self, node: ast.Call) -> None:
-        """Check ``getattr`` and the like: a literal name as an attribute, a computed one at run time."""
+        """Check ``getattr`` and similar calls: a literal name like an attribute, a computed name at run time."""
         check = {"getattr": "get", "setattr": "set", "delattr": "delete"}[node.func.id]  # type: ignore[attr-defined]
         name = node.args[1] if len(node.args) > 1 else None
         if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
@@ -223,7 +223,7 @@ class BodyVisitor(NameVisitor):
         self._all(node.body)
 
     def _visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        self._all([node.target, node.value])  # in a function the annotation is never evaluated
+        self._all([node.target, node.value])  # Annotations in a function are never evaluated.
 
     def _visit_FunctionDef(self, node: Function) -> None:
         if node.name.startswith("__") and node.name.endswith("__"):
@@ -239,7 +239,7 @@ class BodyVisitor(NameVisitor):
         self._all([*node.args.defaults, *node.args.kw_defaults, node.body])
 
     def _annotation(self, node: ast.expr) -> None:
-        """Check an annotation, which may be evaluated: names and subscripts, no calls."""
+        """Check an annotation, which may be evaluated: names and subscripts are allowed, calls are not."""
         for part in ast.walk(node):
             text = part.value if isinstance(part, ast.Constant) else ""
             if (isinstance(text, str) and not set(text) <= _OF_ANNOTATIONS) or not isinstance(part, _IN_ANNOTATIONS):
@@ -278,7 +278,7 @@ def _fields(text: object) -> list[tuple[str, str | None, str | None, str | None]
         return []
 
 
-#: Nodes that are safe if their children are.
+#: Nodes that are safe if their children are safe.
 _ALLOWED_NODES = (
     ast.Return, ast.Delete, ast.Assign, ast.AugAssign, ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Raise,
     ast.Try, ast.TryStar, ast.Assert, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Nonlocal, ast.BoolOp, ast.NamedExpr,

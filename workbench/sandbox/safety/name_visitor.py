@@ -1,4 +1,4 @@
-"""The names and attributes of a body: what may be used under a name, in the context of its file."""
+"""Check the names and attributes of a body: whether it may use them, in the context of its file."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from workbench.sandbox.safety import allowed
 from workbench.sandbox.safety.allowed import FUNCTIONS, FileContext, Function, FunctionPlace, chain
 
 NAME_OF_A_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
-#: By further arguments these copy attributes of any name, or run texts; here is how many they are called with.
+#: With further arguments, these copy attributes of any name or run text; each value is the only permitted number.
 ONLY_WITH = {"wraps": 1, "update_wrapper": 2, "signature": 1}
 NAMES = frozenset({"__name__", "__file__", "__doc__", "__debug__"})
 ALL_BUILTINS = frozenset(vars(builtins))
 
 
 class UnsafeConstruct(Exception):
-    """Something is in no list; the message says what."""
+    """A construct is not on the allowlist; the message names it."""
 
 
 class NameVisitor:
-    """One reading of one function, until something is found."""
+    """A single pass over a function, which ends at the first unsafe construct."""
 
     def __init__(
         self, context: FileContext, place: FunctionPlace | None, node: ast.AST, values: dict[str, str]
@@ -30,16 +30,16 @@ class NameVisitor:
         self.place = place
         self.node = node
         self.values = values
-        self.local: set[str] = set()  # everywhere in the body
-        self.inner: set[str] = set()  # in functions and comprehensions inside it only
-        self.own = FileContext([], "")  # what the body itself imports
+        self.local: set[str] = set()  # names bound anywhere in the body
+        self.inner: set[str] = set()  # names bound only in nested functions and comprehensions
+        self.own = FileContext([], "")  # modules and names that the body itself imports
         self.self_name = ""
         self.opens = False
         self.own_stored: set[str] = set()  # attributes that the body sets on its own object
         self._called: ast.AST | None = None
-        self.checks: dict[ast.AST, str] = {}  # nodes that are checked at run time, and by which method of `Reach`
-        self.doubt = ""  # the reason of the first check
-        self.whole = False  # whether functions of its file need checks as well
+        self.checks: dict[ast.AST, str] = {}  # nodes to check at run time, each with the `Reach` method to use
+        self.doubt = ""  # the reason for the first run-time check
+        self.whole = False  # whether functions of the file need checks as well
 
     def read(self) -> None:
         node, place = self.node, self.place
@@ -62,19 +62,19 @@ class NameVisitor:
         self._all(node.body)
 
     def read_value(self) -> None:
-        """Read an expression at module level; raises :class:`UnsafeConstruct`."""
+        """Visit an expression at module level. Raises :class:`UnsafeConstruct`."""
         self._bind(self.node, self.inner)
         self.visit(self.node)
 
     def _check(self, node: ast.AST, check: str, doubt: str) -> None:
-        """Check a node at run time; module-level code is checked statically only."""
+        """Schedule a run-time check of a node; module-level code is only checked statically."""
         if self.place is None:
             raise UnsafeConstruct(doubt)
         self.checks[node] = check
         self.doubt = self.doubt or doubt
 
     def _check_dynamic_access(self, name: str, doubt: str) -> None:
-        """Check a function of the file with dynamic access by run-time checks inside it."""
+        """Schedule run-time checks inside a function of the file that has dynamic access."""
         if self.place is None or name in self.context.strong:
             raise UnsafeConstruct(doubt)
         self.whole = True
@@ -93,7 +93,7 @@ class NameVisitor:
                 self.visit(node)
 
     def _bind(self, scope: ast.AST, names: set[str], declared: set[str] | None = None) -> None:
-        """Collect the names that a function binds: ``names`` in its own scope, ``self.inner`` in nested ones."""
+        """Collect the names that a function binds: ``names`` in its own scope, ``self.inner`` in nested scopes."""
         pending: list[tuple[ast.AST, set[str]]] = [(child, names) for child in ast.iter_child_nodes(scope)]
         while pending:
             node, into = pending.pop()
@@ -134,7 +134,7 @@ class NameVisitor:
         elif name in ALL_BUILTINS or (name.startswith("__") and name.endswith("__")):
             if name not in allowed.BUILTINS and name not in NAMES:
                 raise UnsafeConstruct(f"it uses {name}")
-        elif name not in self.inner:  # an unbound name only raises
+        elif name not in self.inner:  # Using an unbound name only raises an exception.
             for module in context.stars:
                 if not (
                     allowed.usable(module, name) if allowed.of_standard_library(module) else allowed.is_foreign(module)
@@ -196,7 +196,7 @@ class NameVisitor:
         return longest
 
     def _attribute(self, name: str, node: ast.Attribute | None, *, stored: bool = False) -> None:
-        """Check an attribute of a value other than a module; ``node`` is None where it is not part of an expression."""
+        """Check an attribute of a value other than a module; ``node`` is None if it is not part of an expression."""
         context, base = self.context, node.value if node is not None else None
         own = isinstance(base, ast.Name) and base.id == self.self_name
         if name.startswith("__") and name.endswith("__"):
@@ -230,7 +230,7 @@ class NameVisitor:
                 self._doubted(node, "get", doubt)
 
     def _doubted(self, node: ast.Attribute | None, check: str, doubt: str) -> None:
-        """Check an attribute at run time, unless it has no expression or a mangled name."""
+        """Schedule a run-time check of an attribute, unless it has no expression or a mangled name."""
         if node is None or node.attr.startswith("__"):
             raise UnsafeConstruct(doubt)
         self._check(node, check if isinstance(node.ctx, ast.Load) else "target", doubt)
@@ -286,7 +286,8 @@ class NameVisitor:
                 if stored:
                     raise UnsafeConstruct(f"it sets {text}")
                 used = self._module(modules, names)
-                # Of another package only what the file itself uses; other names may be modules or lead to one.
+                # From another package, only names used by the file itself are allowed; others may be modules or lead to
+                # one.
                 if any(map(allowed.is_foreign, modules)) and text not in self.context.chains:
                     for node in nodes[:used]:
                         self._check(node, "value", f"it uses {text}, as the file does not")
