@@ -197,7 +197,7 @@ async def test_a_trajectory_and_what_stands_over_it(tmp_path):
         await look(pilot, THEMES)  # code, a README with evidence, scores, a step that failed, a remark
         await press(pilot, screen, "slash", *"count", "enter", "L", "D")
         await look(pilot, spread(THEMES, 8))
-        for turn, keys in enumerate((("question_mark",), ("x",), ("T",), ("space", "b", "f"), ("ctrl+p",))):
+        for turn, keys in enumerate((("question_mark",), ("x",), ("T",), ("space", "b", "f"), ("ctrl+p", "c"))):
             await pilot.press(*keys)
             await pilot.pause()
             await look(pilot, spread(THEMES, 8, turn))

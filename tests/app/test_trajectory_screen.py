@@ -184,6 +184,7 @@ def begin(session: Path) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.fresh_engines
 async def test_live_killed_resumed_and_run_again(tmp_path, author):
     session = tmp_path / "live.session"
     run = begin(session)

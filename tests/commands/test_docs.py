@@ -50,7 +50,7 @@ def test_install_list_and_remove(program, tmp_path, capsys):
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert (lines[0]["name"], lines[0]["installed"]) == ("repoagent:MODEL", False)
     assert {"original", "none", "llm:MODEL", "command:PROGRAM…"} <= {line["name"] for line in lines}
-    with pytest.raises(UsageError, match=r"TinyDoc 1\.0 is not installed; workbench docs install repoagent"):
+    with pytest.raises(UsageError, match=r"TinyDoc 1\.0 is not installed"):
         interpreter(one)
 
     # What an interrupted installation left behind is gone on with.

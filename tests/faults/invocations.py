@@ -325,7 +325,7 @@ FILES = (
             ("latin1", ("not text in UTF-8",)),
             ("empty", ("is empty",)),
             ("text.jsonl", ("line 1", "not JSON")),
-            ("numbers.jsonl", ("line 1", "as texts")),
+            ("numbers.jsonl", ("line 1", "as strings")),
             ("deep.jsonl", ("line 1", "nested")),
             ("list.jsonl", ("line 1", "task_id")),
         )
@@ -391,7 +391,7 @@ NAMES = (
     *(Wrong((*REGENERATE, "--docs", f"folder:{text}"), ("no folder",)) for text in ("nowhere", "pipe")),
     Wrong((*REGENERATE, "--docs", "source:/nowhere"), ("does not exist",)),
     Wrong((*REGENERATE, "--docs", "repoagent:local"), ("not installed", "workbench docs install repoagent")),
-    Wrong((*REGENERATE, "--docs", "command:python x.py {file}"), ("{file}", "stands for nothing")),
+    Wrong((*REGENERATE, "--docs", "command:python x.py {file}"), ("{file}", "placeholder")),
     Wrong((*REGENERATE, "--docs", "command:nosuchprogram {folder}"), ("no program 'nosuchprogram'",)),
     *(
         Wrong((*REGENERATE, "--engine", text), ("There is no engine",))

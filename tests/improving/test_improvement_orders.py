@@ -51,7 +51,7 @@ def test_interrupted_and_killed_it_goes_on_and_a_second_evaluator_decides(
     )
     until(lambda: len(models.asked) == 2, 120, "the second docstring is asked for")
     command.send_signal(signal.SIGINT)
-    _, said = command.communicate(timeout=60)
+    _, said = command.communicate(timeout=110)
     assert command.returncode == 130
     assert "To continue: workbench improve" in said
     assert "Traceback" not in said

@@ -85,6 +85,7 @@ def main() -> int:
             continue
         began = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="seeded-") as folder:
+            Path(folder).chmod(0o755)  # some tests start programs as another user
             tree = copy_of_tree(Path(folder))
             test = found_by(tree, fault.tests) if applies(fault, tree) else None
             outcome = f"found by {test}" if test else "MISSED" if applies(fault, ROOT, check=True) else "DOES NOT APPLY"
