@@ -221,6 +221,7 @@ def test_real_cases_are_pinned_to_one_release(case_id: str) -> None:
     assert tag in case["agent_description"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("case_id", SYNTHETIC)

@@ -203,6 +203,7 @@ def test_options_of_a_check_without_a_check_are_refused(home: Path, capsys: pyte
     assert "unrecognized arguments: --record. See workbench catalog list --help." in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 @pytest.mark.network
 @pytest.mark.sandbox
 @pytest.mark.slow

@@ -156,6 +156,7 @@ async def _holder(client: Any, ready: Callable[[dict[str, Any]], bool] = bool) -
     raise AssertionError("no worker got a candidate")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 async def test_a_worker_that_is_killed_in_the_middle_changes_no_verdict(folders: Path, cluster: Served) -> None:
     snapshot, _, bundle = await ready()
@@ -175,6 +176,7 @@ async def test_a_worker_that_is_killed_in_the_middle_changes_no_verdict(folders:
     assert {report.job: str(report.verdict) for report in reports} == known
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 async def test_a_candidate_under_which_workers_die_again_and_again_is_an_error_of_ours(
     folders: Path, worker_cache: Path

@@ -206,6 +206,7 @@ def test_a_backup_put_in_the_place_of_a_session_that_is_written(
     resumed(session, run, controls, scripted, until)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.fresh_engines

@@ -199,6 +199,7 @@ def alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", seeds(6))
 def test_copies_moves_removals_and_replacements_under_a_live_run(
     server: ScriptedServer, tmp_path: Path, until: Until, fault_counts: Counter[str], seed: int

@@ -101,6 +101,7 @@ async def arena(request: pytest.FixtureRequest, workspace) -> AsyncIterator[tupl
         yield opened, number
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 async def test_memory_and_descriptors_of_the_runner_stay_the_same(arena: tuple[Pool, int]) -> None:

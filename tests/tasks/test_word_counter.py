@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.slow]
 ROOT = Path(__file__).parents[2] / "test_cases" / "word_counter" / "repository"
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 async def test_tasks_of_word_counter(bubblewrap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path))
