@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,20 @@ def test_what_is_equal_is_there_once_and_a_merge_again_adds_nothing(tmp_path: Pa
     assert (both.rows["runs"], both.rows["trials"], both.equal["trials"]) == (1, 3, 2)
     again = merge([tmp_path / "both.session", one, copy], tmp_path / "again.session")
     assert again.rows == both.rows
+
+
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_of_two_scorecards_of_one_trial_the_later_counts(tmp_path: Path, newest_first: bool) -> None:
+    one, key = documented(tmp_path / "one.session", 1), trial_id("white", "local", "word_counter", 1)
+    copy = tmp_path / "copy.session"
+    with SessionReader(one) as reader:
+        reader.copy_to(copy)
+        (card,) = reader.scores(key)
+    with SessionWriter(copy) as writer:
+        writer.put_score(replace(card, total=12.0, at=card.at + 60))
+    merge([copy, one] if newest_first else [one, copy], tmp_path / "both.session")
+    with SessionReader(tmp_path / "both.session") as reader:
+        assert [score.total for score in reader.scores(key)] == [12.0]
 
 
 def test_remarks_that_say_the_same_of_two_items_are_both_there(tmp_path: Path) -> None:

@@ -89,6 +89,13 @@ async def test_the_command_line_of_the_process_is_pytests_without_arguments(box:
     assert report.passed, (report.detail, report.failing)
 
 
+@pytest.mark.parametrize("route", [Route.AUTO, Route.COLD])
+async def test_a_test_that_the_candidate_skips_has_not_passed(box: Pool, route: Route) -> None:
+    report = await box.run(job("import pytest\npytest.skip('not today')", route))
+    assert report.verdict is Verdict.FAILED
+    assert {test.outcome for test in report.tests} == {"skipped"}
+
+
 async def test_the_required_tests_run_and_no_other_and_one_that_does_not_exist_is_missing(box: Pool) -> None:
     report = await box.run(job("pass", tests=(TESTS[1],)))
     assert [(test.id, test.outcome) for test in report.tests] == [(TESTS[1], "failed")]
