@@ -15,6 +15,7 @@ from samples.sessions import add_trial
 
 from workbench.base.errors import UsageError
 from workbench.pages import write_report
+from workbench.pages.wording import plan_words
 from workbench.pages.writing import ReportError, write_atomically
 from workbench.session import SessionWriter, create
 
@@ -89,3 +90,18 @@ def test_importing_the_front_door_loads_none_of_the_heavy_packages() -> None:
     code = f"import sys, workbench.pages; print([m for m in ({heavy}) if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ({"agent": "white", "repeats": 1, "check": "", "check_seconds": 10.0, "check_again": -1}, "agent white"),
+        ({"check": "run", "check_seconds": 5.0, "check_again": -1}, "check run · check seconds 5.0"),
+        (
+            {"agent": "", "imported": {"files": ["a.json"], "importer": "", "count": 1}},
+            "imported files a.json · count 1",
+        ),
+    ],
+)
+def test_a_plan_shows_what_was_ordered(plan: dict[str, object], words: str) -> None:
+    assert plan_words(json.dumps(plan)) == words

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.base import glyphs
 from workbench.base.text import NOTHING, decoded, fixed, share, when
@@ -85,10 +84,12 @@ def evidence(one: Evidence) -> str:
 
 
 def plan_words(config: str) -> str:
-    """Return a run's plan on one line, without defaults and empty values."""
+    """Return a run's plan on one line, without empty values and settings of checks that were not ordered."""
     plan = decoded(config)
-    if not isinstance(plan, dict):
-        return str(plan)
+    return _plan_words(plan) if isinstance(plan, dict) else str(plan)
+
+
+def _plan_words(plan: Mapping[str, Any]) -> str:
     parts = []
     for key in sorted(plan, key=lambda name: _PLAN_FIRST.index(name) if name in _PLAN_FIRST else len(_PLAN_FIRST)):
         value = plan[key]
@@ -96,14 +97,14 @@ def plan_words(config: str) -> str:
             # The plan's own keys repeat the last ask; if there are several asks, they are listed.
             asks = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
             value = [f"{one.get('evaluator')} × {one.get('samples')}" for one in asks] if len(asks) > 1 else []
-        if value is True or key in ("acceptances", "trials"):
+        if value is True or key in ("acceptances", "trials") or (key.startswith("check_") and not plan.get("check")):
             continue
-        if value in (None, "", 0, 0.0, [], {}, False) or (key.endswith(("repeats", "repeat")) and value == 1):
+        if value in (None, "", 0, 0.0, -1, [], {}, False) or (key.endswith(("repeats", "repeat")) and value == 1):
             continue
         if isinstance(value, list):
             words = ", ".join(str(item) for item in value)
         elif isinstance(value, dict):
-            words = json.dumps(value, ensure_ascii=False)
+            words = _plan_words(value)
         else:
             words = str(value)
         parts.append(f"{key.replace('_', ' ')} {words}")
