@@ -44,7 +44,7 @@ def claim(truth: Truth, line: int = OPTION, text: str = "--words", **more: str) 
 
 CHECKED = CheckResult(
     (PAGE,),
-    (block(BlockVerdict.DIFFERS, "what it prints differs from what the page says", diff=("@@ -1 +1 @@", "-3 lines", "+4 lines")),),
+    (block(BlockVerdict.DIFFERS, "its output differs from the page", diff=("@@ -1 +1 @@", "-3 lines", "+4 lines")),),
     (claim(Truth.UNTRUE, reason="there is no option --words", nearest="--word"), claim(Truth.TRUE, OPTION + 1, "--top")),
 )  # fmt: skip
 
@@ -88,10 +88,10 @@ async def test_alarms_stand_below_their_lines_and_enter_shows_the_rest(recorder)
         assert len(shown.alarms) == 2
         await press(pilot, screen, "n")
         assert shown.number == BLOCK
-        await sees(pilot, "≠", "differs: what it prints")
+        await sees(pilot, "≠", "differs: its output")
         text = screen_text(pilot.app)
         assert "+4 lines" not in text
-        assert "differs: what it prints" in screen.subject().text  # what y copies
+        assert "differs: its output" in screen.subject().text  # what y copies
         await press(pilot, screen, "enter")
         await sees(pilot, "shell · differs", "-3 lines", "+4 lines")
         await press(pilot, screen, "enter", "n")

@@ -78,7 +78,7 @@ async def test_every_attempt_is_stepped_through_beside_the_docstring_as_it_is(tm
         await until(pilot, lambda: app.screen.query("#branch"), "the dialog")
         app.screen.query_one("#patch", Input).value = str(tmp_path / "better.patch")
         await pilot.press("enter")
-        await sees(pilot, "is there already")
+        await sees(pilot, "already exists")
         await pilot.press("escape", "escape")
         await until(pilot, lambda: app.screen is mode, "the tasks")
 

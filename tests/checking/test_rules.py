@@ -238,7 +238,7 @@ def test_a_doctest_shows_what_a_terminal_does() -> None:
     [
         ("import wordstat\nprint 'a'\n", (2, "it is Python 2, and the project needs Python 3.10")),
         ("ar = wordstat.open('a'))\nuse(ar)\n", (1, "unmatched ')'")),
-        ("from wordstat.aio Counter\nx = 1\n", (1, "it is no import")),
+        ("from wordstat.aio Counter\nx = 1\n", (1, "it is not an import")),
         ("class A(wordstat.Counter)\n    x = 1\n", (1, "a colon is missing")),
         ("def count(text: str) -> int\n", None),  # shows a signature
         ('def count(\n    text: str,\n)\n    "Counts words."\n', None),  # nbdev writes signatures so

@@ -85,7 +85,7 @@ def test_a_recorded_folder_comes_before_the_working_directory(folder: Path) -> N
     [
         ("", "has no Good."),
         ("class Goad: pass", "has no Good; did you mean Goad?"),
-        ("Good = 3", "is no class."),
+        ("Good = 3", "is not a class."),
         ("class Good: pass", "is no shouter: it lacks the attribute loud, and lacks shout(), and lacks stop()."),
         (GOOD.replace("async ", ""), "it has a shout() that is not async."),
         (GOOD.replace("def stop", "async def stop"), "it has a stop() that must not be async."),

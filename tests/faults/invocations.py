@@ -130,7 +130,7 @@ NO_MODEL: tuple[tuple[str, Arguments], ...] = (
     ("nosuch/model", ("no provider 'nosuch'", "openai")),
     ("opnai/gpt-4o", ("no provider 'opnai'", "did you mean openai")),
     ("antropic/claude", ("did you mean anthropic",)),
-    ("gpt-nope", ("No provider is known", "PROVIDER/NAME")),
+    ("gpt-nope", ("There is no provider", "PROVIDER/NAME")),
     ("openai/", ("names a provider but no model",)),
     ("/x", ("no provider",)),
     ("Local", ("it is called local",)),

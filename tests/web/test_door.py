@@ -199,7 +199,7 @@ def test_two_servers_on_one_port(home, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--host", "no.such.name.invalid", "--port", "0"), "is no name or address of this machine"),
+        (("--host", "no.such.name.invalid", "--port", "0"), "is not a name or address of this machine"),
         (("--origin", "docs.example.org"), "docs.example.org"),
         (("no-such-session",), "no-such-session"),
     ],

@@ -198,11 +198,11 @@ def read_theme(path: Path) -> Theme:
     except Unreadable as problem:
         raise BadTheme(str(problem)) from None
     except (RecursionError, ValueError) as problem:
-        raise BadTheme(f"{path}: is no valid YAML ({type(problem).__name__}).") from None
+        raise BadTheme(f"{path}: is not valid YAML ({type(problem).__name__}).") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
-        raise BadTheme(f"{path}{where}: is no valid YAML ({getattr(error, 'problem', None) or error}).") from None
+        raise BadTheme(f"{path}{where}: is not valid YAML ({getattr(error, 'problem', None) or error}).") from None
     return checked(values, path)
 
 
@@ -246,7 +246,7 @@ def _colors(values: Mapping[str, Any], key: str, known: tuple[str, ...], path: P
             Color.parse(value)
         except (ColorParseError, AttributeError, TypeError):
             raise BadTheme(
-                f"{path}: {key}.{name} is no colour: {value!r}; write it as '#rrggbb' or as a name such as 'red'."
+                f"{path}: {key}.{name} is not a colour: {value!r}; write it as '#rrggbb' or as a name such as 'red'."
             ) from None
     return section
 

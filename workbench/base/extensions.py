@@ -61,7 +61,7 @@ def load(kind: str, path: str, protocol: type[Any], folders: Sequence[str] = ())
         hint = f"; did you mean {near[0]}?" if near else "."
         raise ExtensionProblem(f"There is no {kind} {path}: {module_name} ({where}) has no {class_name}{hint}")
     if not isinstance(cls, type):
-        raise ExtensionProblem(f"There is no {kind} {path}: {class_name} in {where} is no class.")
+        raise ExtensionProblem(f"There is no {kind} {path}: {class_name} in {where} is not a class.")
     lacks = list(_lacks(cls, protocol))
     if lacks:
         raise ExtensionProblem(f"{path} ({where}) is no {kind}: it {', and '.join(lacks)}.")

@@ -147,7 +147,7 @@ class FactClaims(Lookup):
             parts = urlsplit(target)
             host, _ = parts.hostname or "", parts.port
         except ValueError:
-            yield self.untrue(line, "url", target, "it is no address: its host or port cannot be read")
+            yield self.untrue(line, "url", target, "it is not an address: its host or port cannot be read")
             return
         if parts.scheme in ("http", "https", "ftp", "") and re.fullmatch(
             r"localhost|\[?[0-9a-f.:]+\]?|(?:[\w-]+\.)+[\w-]{2,}", host, re.I
@@ -156,7 +156,7 @@ class FactClaims(Lookup):
         elif parts.scheme not in ("http", "https", "ftp", ""):
             yield self.untrue(line, "url", target, f"there is no scheme {parts.scheme}", near, False)
         elif not host:
-            yield self.untrue(line, "url", target, "it is no address: it has no host")
+            yield self.untrue(line, "url", target, "it is not an address: it has no host")
         else:
             yield self.unknown(line, "url", target, f"{host} may be the reader's own host")
 

@@ -119,7 +119,7 @@ def _exception(
             return fails()
         return unrun(f"it ended with {error_line}")
     if kind == "SyntaxError":
-        return unrun(f"it is no complete Python: {message}")
+        return unrun(f"it is not complete Python: {message}")
     if kind == "NameError":
         missing = name or (re.findall(r"'(\w+)'", message) or [""])[0]
         suggestion = (
@@ -159,7 +159,7 @@ def _exception(
         if "missing" in message and _only_shows_options(step.code, line - step.line + 1):
             return unrun(f"it shows an option, and leaves out the rest: {error_line}")
         if message.partition("(")[0].removesuffix(".__init__").rpartition(".")[2] not in context.project.defined:
-            return unrun(f"it may need another version of what it calls: {error_line}")
+            return unrun(f"it may need another version of the library that it calls: {error_line}")
         return fails()
     if kind == "TypeError" and not step.stand_ins and _rejected(step.code, message, context):
         return fails()
@@ -176,9 +176,7 @@ def _exception(
     if imported:
         return unrun(f"it ended with {one_line(error_line, 120)}, and leaves out where {imported[0]} comes from")
     if kind == "AssertionError" and at_page:
-        return part(
-            BlockVerdict.DIFFERS, line, "what it asserts does not hold", clean(str(error["text"])).strip()[-1500:]
-        )
+        return part(BlockVerdict.DIFFERS, line, "its assertion fails", clean(str(error["text"])).strip()[-1500:])
     return unrun(f"it ended with {error_line}")
 
 
@@ -293,7 +291,7 @@ def _example(
     # Values of different types are a real difference, whereas other text may be a made-up example.
     if not (is_value(want) and is_value(shown)) and not of_one_kind(want, shown):
         return not_run(step, "its output is entirely different, which the page may intend", line)
-    reason = "what it prints differs from what the page says"
+    reason = "its output differs from the page"
     return _unless_stood_in(step, part(BlockVerdict.DIFFERS, line, reason, shown[-1500:], difference(want, shown)))
 
 
@@ -346,7 +344,7 @@ def _expected_error(
         return not_run(
             step, f"another version of Python or of a library may word its exception otherwise: {real}", line
         )
-    reason = f"the {'message' if same else 'type'} of the exception differs from what the page says"
+    reason = f"the {'message' if same else 'type'} of the exception differs from the page"
     found = part(BlockVerdict.DIFFERS, line, reason, shown[-1500:], difference(claimed, shown))
     return _unless_stood_in(step, found)
 

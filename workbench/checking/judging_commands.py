@@ -136,7 +136,7 @@ def command_verdict(step: PlannedStep, ended: Mapping[str, Any], context: StepCo
         return not_run(step, "its output is the reader's own")
     if set(step.code.split()) & {"--version", "-V", "version"}:
         return not_run(step, "what it says of its version depends on how it was built and on what it runs")
-    return part(BlockVerdict.DIFFERS, step.line, "what it prints differs from what the page says", out[-1500:], diff)
+    return part(BlockVerdict.DIFFERS, step.line, "its output differs from the page", out[-1500:], diff)
 
 
 def _failed_command(step: PlannedStep, out: str, err: str, status: int, context: StepContext) -> BlockPart:

@@ -297,7 +297,7 @@ def why_not_shell(
         return f"{hole} is a placeholder for something of the reader's"
     parts = simple_commands(command)
     if parts is None:
-        return "it is no complete command"
+        return "it is not a complete command"
     for words in parts:
         if why := _why_not_words(words, own_commands, own_names, in_environment):
             return why
@@ -338,7 +338,7 @@ _ASKS = {"input", "getpass", "breakpoint"}
 def why_not_python(code: str) -> str:
     tree = python_of(code)
     if tree is None:
-        return "it is no complete Python"
+        return "it is not complete Python"
     if hole := _left_out(tree):
         return hole
     for node in ast.walk(tree):
@@ -402,7 +402,7 @@ def syntax_fault(
             else None
         )
     if (found := _IMPORT.fullmatch(line)) and found[1] in modules:
-        return number, f"it is no import: {line.strip()}"
+        return number, f"it is not an import: {line.strip()}"
     column = (error.offset or 1) - 1
     if (
         message.startswith("unmatched")

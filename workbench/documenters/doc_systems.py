@@ -154,7 +154,7 @@ def program_of(docs: DocsName) -> Any:
     """Return the class of a doc system that runs an external program; its ``adapter`` resolves names."""
     plugin = plugin_named(KIND, docs.kind)
     if plugin is None:
-        raise UsageError(f"{docs.text} is no program that documents repositories.")
+        raise UsageError(f"{docs.text} is not a program that documents repositories.")
     return load(KIND, plugin.path, DocSystem).cls
 
 

@@ -291,7 +291,7 @@ class TrialRunner:
         try:
             json.dumps([submission.readme + "", submission.metadata])
         except (TypeError, ValueError, RecursionError) as error:
-            why = f"its README is no text or its metadata no JSON ({error})"
+            why = f"its README is not text or its metadata is not JSON ({error})"
             raise AgentFailed(f"The agent {name} failed: {why}.") from error
         return submission
 

@@ -41,7 +41,7 @@ from workbench.session.rows import TaskRow
 
 #: Reasons for excluding a task after a rebuild or with different documentation.
 OTHER_BASIS = "Built again since: it rests on other tests or other documentation now, which is a task of its own."
-NO_TASK_NOW = "Built again since: this function is no task any more."
+NO_TASK_NOW = "The tasks were rebuilt, and this function is no longer one."
 _LARGEST_TEST_FILE = 1_000_000  # bytes; larger ones are not stored
 _AT_ONCE = 16  # concurrent requests by doc systems; the gateway has its own limit
 

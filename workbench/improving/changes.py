@@ -112,7 +112,7 @@ class Checkout:
             try:
                 repository.git.check_ref_format("--branch", name)
             except git.GitCommandError:
-                raise UsageError(f"{name!r} is no name that git takes for a branch.") from None
+                raise UsageError(f"{name!r} is not a valid branch name.") from None
             if not repository.head.is_valid():
                 raise UsageError(f"The repository {self.root} has no commit yet, so no branch can start there.")
             if name in [head.name for head in repository.heads]:
@@ -131,8 +131,7 @@ class Checkout:
                 blobs[path] = _blob(head.tree, path)
                 if blobs[path] is None or blobs[path].data_stream.read() != change.before:
                     raise WorkbenchError(
-                        f"{path} is not in the current commit as it is in the folder, so no branch was made; "
-                        "commit it, or use the patch."
+                        f"{path} has uncommitted changes, so no branch was made; commit them first, or use the patch."
                     )
             index = git.IndexFile.from_tree(repository, head.tree)
             for change in changes:
@@ -188,7 +187,7 @@ def suggested_name(source: str) -> str:
 def check_patch(file: Path) -> None:
     """Check that a patch can be written. Raises UsageError if the file exists already, or its folder does not."""
     if file.exists():
-        raise UsageError(f"{file} is there already; name another file for the patch.")
+        raise UsageError(f"{file} already exists; name another file for the patch.")
     if not file.absolute().parent.is_dir():
         raise UsageError(f"There is no folder {file.absolute().parent} for the patch; name another file.")
 

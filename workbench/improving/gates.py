@@ -91,9 +91,7 @@ _QUOTES = re.compile(r"\"\"\"|'''")
 def read_docstring(answer: str) -> str:
     """Return the docstring in an answer, without indentation. Raises Refused if the answer is not a docstring."""
     if len(answer) > LARGEST_ANSWER:
-        raise Refused(
-            "answer", f"it has {len(answer):,} characters, and what has more than {LARGEST_ANSWER:,} is no docstring"
-        )
+        raise Refused("answer", f"it has {len(answer):,} characters, more than the {LARGEST_ANSWER:,} of a docstring")
     text = split_reasoning(answer.replace("\r\n", "\n")).answer.strip()
     if not text:
         raise Refused("answer", "the writer answered nothing")

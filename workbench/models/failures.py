@@ -130,7 +130,7 @@ def classify(
     if bad or status in (400, 422):
         if "LLM Provider NOT provided" in str(raised):
             words = (
-                f"No provider is known for the model {model!r}; write it as PROVIDER/NAME, for example openai/gpt-4o."
+                f"There is no provider for the model {model!r}; write it as PROVIDER/NAME, for example openai/gpt-4o."
             )
             return final(ModelRefused, words, permanent=True)
         rejected = next((name for name in sent if name in message and _UNKNOWN_SETTING.search(message)), None)

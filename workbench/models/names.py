@@ -107,7 +107,7 @@ def _unknown_message(model: str, role: str, own_endpoint: bool) -> str:
     hint = (
         f"did you mean {' or '.join(similar)}?" if similar else "write it as PROVIDER/NAME, for example openai/gpt-4o."
     )
-    return f"No provider is known for the model {shown!r} of {role}; {hint}"
+    return f"There is no provider for the model {shown!r} of {role}; {hint}"
 
 
 @cache

@@ -60,9 +60,7 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
     base = replace(base, samples=base.samples or defaults.SAMPLES)
     for evaluator in (base.evaluator, plan.second_evaluator):
         if evaluator in ("reference", "stub") or evaluator.startswith("samples:"):
-            raise UsageError(
-                f"{evaluator.partition(':')[0]} is no evaluator that reads docstrings, so none can be improved by it; name a model."
-            )
+            raise UsageError(f"{evaluator.partition(':')[0]} is not an evaluator that reads docstrings; name a model.")
     base = resolved(base)
     if plan.second_evaluator == base.evaluator:
         raise UsageError(f"{base.evaluator} is the evaluator already; a second evaluator is another model.")

@@ -65,17 +65,16 @@ class DocumentPlan(Plan):
     judge: str = argument(  # Empty = the default of this machine
         "",
         "--judge JUDGE",
-        "offline, a model, or package.module:Class of your own; trials that the session has are scored by it, not run "
-        "again",
+        "judge: offline, a model, or package.module:Class; existing trials are scored by it and not run again",
         line=DialogField("judge", completes=lambda: ("offline", *models()), paths=True),
     )
     rubrics: tuple[str, ...] = argument(
-        RUBRICS, "--rubric R[,R2]", "aeo-bench, strict; both unless given", default=(), study="settings.rubrics"
+        RUBRICS, "--rubric R[,R2]", "aeo-bench, strict (default: both)", default=(), study="settings.rubrics"
     )
     judge_repeats: int = argument(
         1,
         "--judge-repeats N",
-        "times that a model judges each tier",
+        "how many times a model judges each tier (default: 1)",
         study="settings.judge_repeats",
         number=("The number of times that the judge is asked", 1, numbers.MOST_REPEATS),
     )
@@ -83,7 +82,7 @@ class DocumentPlan(Plan):
     check: str = argument(
         "",
         "--check",
-        "also check each README that was written: does it hold?",
+        "also check each README that is written",
         action="store_const",
         const="run",
         study="settings.checks",
@@ -91,13 +90,13 @@ class DocumentPlan(Plan):
     repeats: int = argument(
         1,
         "--repeats N",
-        "trials per case",
+        "trials per case (default: 1)",
         number=("The number of repeats", 1, numbers.MOST_REPEATS),
         line=DialogField("repeats", most=100),
     )
     # 0 = continue after the repeats of each case that the session already contains
     first_repeat: int = argument(1, number=("The first repeat", 0, numbers.MOST_ITEMS))
-    spend_limit: float = argument(0.0, "--spend-limit USD", "stop asking beyond this")  # 0 = no limit
+    spend_limit: float = argument(0.0, "--spend-limit USD", "stop making requests above this amount")  # 0 = no limit
     max_steps: int = argument(15, study="limits.steps", number=("The number of steps", 1, 10_000))
     # Maximum characters that `read_file` returns; 0 = depends on the model
     read_limit: int = argument(
@@ -145,7 +144,7 @@ class EvaluatorArguments:
     samples: int = argument(
         0,
         "--samples M",
-        "candidates per task (3)",
+        "candidates per task (default: 3)",
         effect=Effect.CANDIDATE,
         number=("The number of samples", 0, numbers.MOST_ITEMS),
         line=DialogField("samples", most=1000),
@@ -153,7 +152,7 @@ class EvaluatorArguments:
     tasks: tuple[str, ...] = argument(
         (),
         "--task ID…",
-        "only this task: id, beginning, glob, or function name",
+        "only this task: id, prefix of an id, glob, or function name",
         effect=Effect.CANDIDATE,
         study="settings.tasks",
     )
@@ -164,15 +163,13 @@ class EvaluatorArguments:
         effect=Effect.CANDIDATE,
         study="limits.tasks",
         number=("The number of tasks", 0, numbers.MOST_ITEMS),
-        line=DialogField(
-            "limit", "Only the first so many tasks; empty for all.", most=999_999, placeholder="all tasks"
-        ),
+        line=DialogField("limit", "Use only the first tasks; empty uses all.", most=999_999, placeholder="all tasks"),
     )
     prompt: str = argument(  # Empty = depends on the evaluator; the same applies to the arguments below
         "",
         "--prompt PROMPT",
-        "the prompt: paper-content-1, short-1 for small models, or a file with your own, in which {before} stands for the "
-        "code",
+        "prompt: paper-content-1, short-1 for small models, or a file of your own that contains {before}, the place of "
+        "the code",
         effect=Effect.CANDIDATE,
         study="settings.prompt",
     )
@@ -186,7 +183,7 @@ class EvaluatorArguments:
     extra_body: str = argument(  # `{}` = no further fields
         "",
         "--extra-body JSON",
-        "further fields of each request, part of the result's identity; {} for none (qwen3: answers without thinking)",
+        "extra fields of every request, part of a result's identity; {} adds none (default for qwen3: no thinking)",
         effect=Effect.CANDIDATE,
         study="settings.extra_body",
     )
@@ -282,14 +279,14 @@ class RegenerationPlan(EvaluatorArguments, Plan):
     docs_scope: str = argument(
         "repository",
         "--docs-scope SCOPE",
-        "repository (default): all docstrings of the tree are the doc system's; target: only the function's own; "
-        "docstrings-only: as repository, and other strings, __doc__ and comments that document code are taken out",
+        "repository (default): replace every docstring of the tree; target: only that of the function; "
+        "docstrings-only: every docstring, and remove other strings and comments that document code",
         default="",
         effect=Effect.RUN,
         study="settings.docs_scope",
         line=DialogField(
             "scope",
-            "repository: all docstrings of the tree are the doc system's. target: only that of the function itself.",
+            "repository: replace every docstring of the tree. target: only that of the function.",
             lambda: SCOPES,
             check=check_scope,
         ),
@@ -298,7 +295,7 @@ class RegenerationPlan(EvaluatorArguments, Plan):
     selection: str = argument(
         "filtered",
         "--selection SELECTION",
-        "which functions are tasks: filtered (default), or published, the rule of the paper's counts (docs/reference/dataset.md)",
+        "which functions become tasks: filtered (default), or published, the rule of the paper's counts (docs/reference/dataset.md)",
         default="",
         effect=Effect.RUN,
         study="settings.selection",
@@ -306,12 +303,11 @@ class RegenerationPlan(EvaluatorArguments, Plan):
     sandbox: str = argument(  # Empty = the strongest one on this machine
         "",
         "--sandbox SANDBOX",
-        "bubblewrap, docker, process, or package.module:Class; that of the run which the session has, else the strongest "
-        "one",
+        "bubblewrap, docker, process, or package.module:Class (default: that of the session's run, or the strongest one)",
         effect=Effect.RUN,
         study="settings.sandbox",
     )
-    rebuild: bool = argument(False, "--rebuild", "build the tasks anew although the cache has them", effect=Effect.TASK)
+    rebuild: bool = argument(False, "--rebuild", "rebuild the tasks even if they are cached", effect=Effect.TASK)
     controls: bool = argument(
         True,
         "--no-controls",
@@ -320,14 +316,14 @@ class RegenerationPlan(EvaluatorArguments, Plan):
         study="settings.controls",
     )
     k: tuple[int, ...] = argument(
-        (1, 3), "--k K", "the k of pass@k, separated by commas (1,3)", type=read_ks, default=(1, 3)
+        (1, 3), "--k K", "values of k for pass@k, separated by commas (default: 1,3)", type=read_ks, default=(1, 3)
     )
     engine: str = argument(  # Empty = this machine
         "",
         "--engine ENGINE",
         "where candidates are tested: dask://HOST:PORT, or local (default); docs/guides/cluster.md",
     )
-    spend_limit: float = argument(0.0, "--spend-limit USD", "stop asking beyond this")  # 0 = no limit
+    spend_limit: float = argument(0.0, "--spend-limit USD", "stop making requests above this amount")  # 0 = no limit
     weaknesses: tuple[str, ...] = ()  # Declared weaknesses of a third-party back end
     asks: tuple[Ask, ...] = ()  # All asks that the run has had so far
     acceptances: tuple[Acceptance, ...] = ()  # The asks that an engine has processed
@@ -351,39 +347,44 @@ class ImprovementPlan(Plan):
     writer: str = argument(
         MISSING,
         "--writer MODEL",
-        "who writes docstrings; the model of agents unless given",
+        "model that writes docstrings (default: the agents' model)",
         default="",
         effect=Effect.RUN,
         line=DialogField(
             "writer",
-            "Who writes docstrings: it sees the function, and bodies that failed with what they did, never the tests.",
+            "The model that writes docstrings. It sees the function and failed bodies with their errors, never the tests.",
             models,
-            placeholder="the model of agents",
+            placeholder="the agents' model",
             role="the writer",
         ),
     )
     held_out: int = argument(
         5,
         "--held-out M",
-        "further samples, which it never sees and which decide (5)",
+        "samples hidden from the writer, which decide (default: 5)",
         default=0,
         effect=Effect.RUN,
         line=DialogField(
-            "held-out", "Samples that the writer never sees, which decide; five tell 0 of 5 from 3 of 5.", most=1000
+            "held-out", "Samples hidden from the writer, which decide. Five can tell 0 of 5 from 3 of 5.", most=1000
         ),
     )
     below: float = argument(
-        0.5, "--below SHARE", "a pass@1 below this is bad (0.5)", type=share, default=0.0, effect=Effect.RUN
+        0.5,
+        "--below SHARE",
+        "improve functions with a pass@1 below this (default: 0.5)",
+        type=share,
+        default=0.0,
+        effect=Effect.RUN,
     )
     attempts: int = argument(
         2,
         "--attempts N",
-        "docstrings tried for a function at most (2)",
+        "maximum number of docstrings to try per function (default: 2)",
         default=0,
         number=("The number of attempts", 1, 20),
         line=DialogField(
             "attempts",
-            "Docstrings tried for a function at most; each next one is told why the last was refused.",
+            "Maximum number of docstrings to try per function. The writer learns why the previous one was rejected.",
             most=20,
         ),
     )
@@ -391,11 +392,11 @@ class ImprovementPlan(Plan):
     second_evaluator: str = argument(  # Empty = the evaluator of `base`
         "",
         "--second-evaluator MODEL",
-        "who writes the held-out samples, so that a gain holds for another model as well; the evaluator unless given",
+        "model for the held-out samples, to show that a gain holds for another model (default: the evaluator)",
         effect=Effect.RUN,
         line=DialogField(
             "second",
-            "Who writes the held-out samples, so that a gain holds for another model too; empty for the evaluator.",
+            "The model for the held-out samples, to show that a gain holds for another model; empty uses the evaluator.",
             models,
             placeholder="the evaluator",
             role="the second evaluator",
@@ -419,7 +420,7 @@ class ImprovementPlan(Plan):
         try:
             return read_plan(cls, text)
         except PlanDamaged:
-            raise PlanDamaged("An order to improve docstrings in this session is damaged; order it anew.") from None
+            raise PlanDamaged("An order to improve docstrings in this session is damaged; start a new one.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,29 +430,29 @@ class ImportPlan(Plan):
     files: tuple[str, ...] = argument(
         MISSING,
         "files FILE…",
-        "files, or folders of them: ATIF, Inspect, SWE-agent, mini-swe-agent, OpenAI chat lines, EvalPlus, rows of tasks",
+        "files or folders: ATIF, Inspect, SWE-agent, mini-swe-agent, OpenAI chat lines, EvalPlus, rows of tasks",
         line=DialogField("file", "A file, or a folder of files.", paths=True, needed="Name a file or a folder."),
     )
     importer: str = argument(  # Empty = each file's format is recognised by its content
         "",
         "--format IMPORTER",
-        "the importer of a plug-in, or package.module:Class, that reads all of them; without it each is known by what is in it",
+        "format of all files, an importer of a plug-in, or package.module:Class (default: detected from the content)",
         line=DialogField(
             "format",
-            "The importer of a plug-in, or package.module:Class, that reads all of them. Empty: our own formats, by what is in a file.",
+            "The format of all files, an importer of a plug-in, or package.module:Class. Empty detects built-in formats.",
             lambda: names("importer"),
-            placeholder="known by what is in it",
+            placeholder="detected from the content",
             check=check_importer,
         ),
     )
     case: str = argument(  # Empty = as stated in the files
         "",
         "--case CASE",
-        "the test case that the trajectories are about, so that they can be scored",
-        line=DialogField("case", "The test case that the trajectories are about, so that they can be scored.", cases),
+        "test case of the trajectories, needed to score them",
+        line=DialogField("case", "The test case of the trajectories, needed to score them.", cases),
     )
     readme_is_last_message: bool = argument(
-        False, "--readme-is-last-message", "the last message of each trajectory is the README that was handed in"
+        False, "--readme-is-last-message", "use the last message of each trajectory as its README"
     )
     import_folders: tuple[str, ...] = ()  # Searched first when an importer is given by its dotted path
 

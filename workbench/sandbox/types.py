@@ -133,7 +133,7 @@ class Report:
         try:
             return typed_json.convert(cls, {**data, "backend": "", "plain": None, "doubtful": ""})
         except typed_json.WrongForm as error:
-            detail = "What it reported is no report of a test run."
+            detail = "What it reported is not the report of a test run."
             return cls(str(data.get("job", "")), Verdict.CRASHED, Reason.TAMPERED, detail, suspicious=(str(error),))
 
 

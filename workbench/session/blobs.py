@@ -55,7 +55,7 @@ def get(connection: sqlite3.Connection, digest: str, limit: int | None = None) -
             raise BlobDamaged("it cannot be unpacked") from None
     # Only complete content can be checked against the digest.
     if (limit is None or limit > size) and (len(content) != size or digest_of(content) != digest):
-        raise BlobDamaged("it is not what was recorded")
+        raise BlobDamaged("its content is not what was recorded")
     return content
 
 

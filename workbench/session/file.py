@@ -189,7 +189,7 @@ def _require_session(path: Path) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise SessionCorrupt(f"{path} is a folder, not a session file.")
     if not stat.S_ISREG(status.st_mode):
-        raise SessionCorrupt(f"{path} is no ordinary file, so it is no session.")
+        raise SessionCorrupt(f"{path} is not a regular file, so it is not a session.")
     if status.st_size < log.HEADER:
         raise _no_session(path)
 

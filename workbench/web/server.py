@@ -344,5 +344,5 @@ def _refusal(host: str, port: int, error: OSError) -> WorkbenchError:
             f"Port {port} of {host} is not permitted: ports below 1024 need root; choose one with --port."
         )
     if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
-        return UsageError(f"{host[:60]!r} is no name or address of this machine; --host takes one, such as 0.0.0.0.")
+        return UsageError(f"{host[:60]!r} is not a name or address of this machine; --host takes one, such as 0.0.0.0.")
     return WorkbenchError(f"{host} port {port} cannot be served: {error.strerror or error}.")
