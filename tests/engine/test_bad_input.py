@@ -65,7 +65,8 @@ def test_a_disk_that_fills(
 
     writer = Writer({name: [fenced(GOOD[name])] for name in GOOD})
     scripted.answer = answer
-    disk = small_disk(3000)
+    # Room for all answers, the journal and its copy in the file; only what ``fill`` leaves is scarce.
+    disk = small_disk(12_000)
     disk.fill(leave=1_200_000)
     full = disk.folder / "full.session"
     run = start(full, repository, samples=10)
