@@ -1,0 +1,55 @@
+"""Usage tasks: one public callable or form of a command, with recorded calls, two of which a reader may see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["function", "method", "command"]
+ParameterKind = Literal["positional", "variadic", "keyword"]
+
+STAGES = ("literal", "calls", "results", "replay", "original")
+"""Reasons for dropping a callable, in the order in which they are checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call and its result.
+
+    ``inputs`` are canonical expressions (see ``workbench.sandbox.workbench_runner.values``), one for each parameter of
+    the answer. For a command they are string literals, and the expected result is a dictionary with ``stdout``,
+    ``exit`` and, if it wrote any, ``files``.
+    """
+
+    inputs: tuple[str, ...]
+    expected: str  # canonical expression
+    files: Mapping[str, str] = field(default_factory=dict)  # relative path -> text that a command may read
+    stdin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the recorded calls call."""
+
+    kind: Kind
+    name: str  # shortest public import path (`pkg.slugify`, `pkg.Table.add`), or a command's form (`wc count FILE`)
+    path: str  # file of its definition, relative to the repository
+    line: int
+    documented: bool = True  # whether a README should name it: public by `__all__`, the docs or an entry point
+    # Options and subcommands in a command's form, as they are typed
+    words: tuple[str, ...] = ()
+    reference: str = ""  # the answer that makes the recorded calls: Python with `answer`, or a shell command
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTask:
+    """A usage task; ``shown`` calls are in its statement, and an answer is tried on the ``hidden`` ones."""
+
+    id: str  # readable: `path::name`
+    target: Target
+    package: str  # the import name of the package, or the program of a command
+    parameters: tuple[str, ...]  # neutral names: a, b, c
+    shown: tuple[Call, ...]
+    hidden: tuple[Call, ...]
+    seconds: float = 0.0  # of the hidden calls together, as replayed
