@@ -197,13 +197,15 @@ class Evaluators:
     def of(self, ask: Ask) -> Evaluator:
         key = (ask.evaluator, ask.prompt_version, ask.sampled_as)
         if key not in self._made:
-            if ask.evaluator in CONTROLS:
-                self._made[key] = ControlEvaluator(ask.evaluator)
-            elif ask.evaluator.startswith(SAMPLES):
-                self._made[key] = SamplesEvaluator(Path(ask.evaluator.removeprefix(SAMPLES)))
-            else:
-                self._made[key] = ModelEvaluator(ask, self._gateway, self._calls)
+            self._made[key] = self._make(ask)
         return self._made[key]
+
+    def _make(self, ask: Ask) -> Evaluator:
+        if ask.evaluator in CONTROLS:
+            return ControlEvaluator(ask.evaluator)
+        if ask.evaluator.startswith(SAMPLES):
+            return SamplesEvaluator(Path(ask.evaluator.removeprefix(SAMPLES)))
+        return ModelEvaluator(ask, self._gateway, self._calls)
 
     def billed(self, candidate: str) -> dict[str, Any]:
         return self._calls.billed(candidate)

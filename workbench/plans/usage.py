@@ -40,6 +40,11 @@ class UsagePlan(CandidatePlan):
         (1,), "--k K", "values of k for use@k, separated by commas (default: 1)", type=read_ks, default=(1,)
     )
 
+    # A usage run has one prompt, its contexts are its pages, and its answers are tested on this machine.
+    prompt: str = ""
+    context: str = ""
+    engine: str = ""
+
     @property
     def control_names(self) -> tuple[str, ...]:
         return (*CONTROLS, "table", "package")
