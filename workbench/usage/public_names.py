@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -138,7 +138,7 @@ class PublicNames:
             unexported = name not in (self.exports(module) or ())
             return module.count("."), unexported, place != definition, len(module) + len(name), place
 
-        return {one: min(places, key=lambda place, one=one: rank(place, one)) for one, places in found.items()}
+        return {one: min(places, key=partial(rank, definition=one)) for one, places in found.items()}
 
     def place(self, module: str, qualname: str) -> tuple[str, str] | None:
         """Return the shortest public module and the qualified name in it of a recorded callable, or None."""
@@ -160,14 +160,18 @@ class PublicNames:
             if exported is not None and first in exported:
                 return True
             imported = (module, first) not in self.bindings(module)[first]
-            if exported is None and "." not in module and (imported or not self.has_commands):
+            if exported is None and "." not in module and (imported or not self.programs):
                 return True
         words, whole = self._documentation
         return last in words or module in whole or f"{module}.{first}" in whole
 
     @cached_property
-    def has_commands(self) -> bool:
-        return bool(self.index.declared.scripts) or any(name.endswith("__main__") for name in self.modules)
+    def programs(self) -> tuple[str, ...]:
+        """Return the project's commands as they are typed: its console scripts, else ``python -m PACKAGE``."""
+        scripts = self.index.declared.scripts
+        own = tuple(name for name, target in scripts.items() if target.partition(":")[0].strip() in self.modules)
+        packages = (name.removesuffix(".__main__") for name in self.modules if name.endswith(".__main__"))
+        return own or tuple(f"python -m {name}" for name in packages)
 
     @cached_property
     def _documentation(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -189,7 +193,7 @@ class PublicNames:
     @cached_property
     def all(self) -> tuple[PublicName, ...]:
         """Return every public callable, those that a README should name first."""
-        found = []
+        found: list[PublicName] = []
         for (module, name), (public, alias) in self._places.items():
             tree = self.index.parsed(self.modules[module])
             for node in _statements(tree.body if tree is not None else ()):
