@@ -174,7 +174,7 @@ def test_forms_with_few_calls_get_the_inputs_of_others(names):
         command("count", "c.txt", c_txt="z"),
     )
     task = found["tool count -v FILE"]
-    assert sorted(call.files["a.txt"] for call in task.hidden) == ["x", "y", "z"]
+    assert {call.files["a.txt"] for call in task.hidden} > {"x", "y", "z"}
 
 
 def test_arguments_that_a_shell_would_read_are_quoted(names):

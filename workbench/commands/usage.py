@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Iterator
 
 from workbench.base import settings
-from workbench.base.text import plural
+from workbench.base.text import one_line, plural
 from workbench.catalog import check_python, resolve_case
 from workbench.commands.arguments import Verb, shared
 from workbench.commands.output import print_json
@@ -102,7 +102,7 @@ def _parts(built: UsageTaskSet) -> Iterator[Part]:
 
 
 def _shown(task: UsageTask) -> str:
-    return "; ".join(f"{call_text(call)} == {call.expected}" for call in task.shown)
+    return "; ".join(one_line(f"{call_text(call)} == {call.expected}", 50) for call in task.shown)
 
 
 VERBS: dict[str, Verb] = {
