@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench.base import settings
 from workbench.base.files import expanded
-from workbench.base.text import plural
+from workbench.base.text import one_line, plural
 from workbench.catalog import check_python, resolve_case
 from workbench.commands.arguments import Argument, Verb, plan_arguments, plan_of, shared
 from workbench.commands.order_command import ORDERING, carry_out, session_path
@@ -112,7 +112,7 @@ def _parts(built: UsageTaskSet) -> Iterator[Part]:
 
 
 def _shown(task: UsageTask) -> str:
-    return "; ".join(f"{call_text(call)} == {call.expected}" for call in task.shown)
+    return "; ".join(one_line(f"{call_text(call)} == {call.expected}", 50) for call in task.shown)
 
 
 # -- measure
