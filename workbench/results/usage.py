@@ -14,7 +14,7 @@ from workbench.base import typed_json
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.session.sample_counts import sample_counts
 from workbench.usage.gaps import Gap, mentions
-from workbench.usage.pages import names_public
+from workbench.usage.programs import names_public
 from workbench.usage.tasks import UsageTask
 
 if TYPE_CHECKING:

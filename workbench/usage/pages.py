@@ -450,16 +450,3 @@ def names_target(named: Named, target: Target) -> bool:
             return named.called
         return parts[-2] == own[-2] or parts[0] == _ANY or (not parts[-2][:1].isupper() and parts[0] != own[0])
     return len(parts) == 1 or (parts[0] != _ANY and parts[0] in own[:-1])
-
-
-def names_public(text: str, name: str) -> bool:
-    """Whether a page names a public callable, by its dotted path, or a program."""
-    page = read_page(text)
-    if "." not in name:
-        words = name.split()
-        return any(
-            list(one.program[-len(words) :]) == words or one.program[-1:] == (words[-1],) for one in page.commands
-        )
-    owner = name.split(".")[-2][:1].isupper()
-    target = Target("method" if owner else "function", name, "", 0)
-    return any(names_target(one, target) for one in page.callables)

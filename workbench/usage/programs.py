@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from workbench.claims.shell import normal
-from workbench.usage.pages import PageCommand, UsagePage
-from workbench.usage.tasks import UsageTask
+from workbench.usage.pages import PageCommand, UsagePage, names_target, read_page
+from workbench.usage.tasks import Target, UsageTask
 
 _GENERAL = frozenset({"src", "lib", "__main__", "__init__", "cli", "main", ".", ""})
 
@@ -64,3 +64,13 @@ def spellings(options: dict[str, tuple[bool, int]]) -> dict[str, str]:
         if len(group) == 2 and {name.startswith("--") for name in group} == {True, False}:
             found |= dict.fromkeys(group, max(group, key=len))
     return found
+
+
+def names_public(text: str, name: str) -> bool:
+    """Whether a page names a public callable, by its dotted path, or starts a program."""
+    page = read_page(text)
+    if "." not in name:
+        return any(plain_name(_stem(one.program[-1])) == plain_name(name.split()[-1]) for one in page.commands)
+    owner = name.split(".")[-2][:1].isupper()
+    target = Target("method" if owner else "function", name, "", 0)
+    return any(names_target(one, target) for one in page.callables)
