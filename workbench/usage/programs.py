@@ -70,7 +70,7 @@ def names_public(text: str, name: str) -> bool:
     """Whether a page names a public callable, by its dotted path, or starts a program."""
     page = read_page(text)
     if "." not in name:
-        return any(plain_name(_stem(one.program[-1])) == plain_name(name.split()[-1]) for one in page.commands)
+        return any(_plain(_stem(one.program[-1])) == _plain(name.split()[-1]) for one in page.commands)
     owner = name.split(".")[-2][:1].isupper()
     target = Target("method" if owner else "function", name, "", 0)
     return any(names_target(one, target) for one in page.callables)
