@@ -63,14 +63,14 @@ def _gaps(lines: list[TaskUse]) -> Iterator[Part]:
     if not found:
         return
     rows = tuple(
-        (gap.section or "(top)", str(gap.line or ""), one.task.target.name, _gap_words(gap)) for one, gap in found
+        (gap.section or "(top)", str(gap.line or ""), one.task.target.name, gap_words(gap)) for one, gap in found
     )
     rows = tuple(sorted(rows, key=lambda row: (int(row[1] or 0), row[2])))
     yield Subheading("Gaps", plural(len(rows), "task"))
     yield PageTable(("section", "line", "task", "gap"), rows, frozenset({1}))
 
 
-def _gap_words(gap: Gap) -> str:
+def gap_words(gap: Gap) -> str:
     if gap.kind == "wrong example":
         return f"`{gap.call}`: the page says {gap.says or 'that it works'}, the program gives {gap.gives}"
     return {
