@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import typed_json
+from workbench.base.text import NOTHING
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.session.sample_counts import sample_counts
 from workbench.usage.gaps import Gap, mentions
@@ -41,10 +42,15 @@ class Worth:
     undefined: str = ""
 
     @property
+    def short(self) -> str:
+        """``0.62 [0.31, 0.88]``, or ``–`` if it is not defined."""
+        return NOTHING if self.value is None else f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+    @property
     def words(self) -> str:
-        """``0.62 [0.31, 0.88] (bootstrap over 17 tasks)``, or ``not defined: …``."""
+        """``0.62 [0.31, 0.88] (bootstrap over 17 tasks)``, or why it is not defined."""
         if self.value is None:
-            return f"not defined: {self.undefined}"
+            return f"Worth is not defined: {self.undefined}."
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}] (bootstrap over {self.tasks:,} tasks)"
 
 
@@ -163,6 +169,10 @@ class UsageResults:
             tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else (),
             dict(Counter(entry.stage for entry in reader.dropped(run.id))),
         )
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        return ks_of(self.run.plan)
 
     @property
     def ready(self) -> int:
