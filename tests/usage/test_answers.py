@@ -11,7 +11,8 @@ import pytest
 import pytest_asyncio
 from needing_sandboxes import require
 
-from workbench.sandbox import Limits, Pool, Report, Route, Verdict, Workspace, pool
+from workbench.base.errors import WorkbenchError
+from workbench.sandbox import Limits, Pool, Reason, Report, Route, Verdict, Workspace, pool
 from workbench.sandbox.bubblewrap import Bubblewrap
 from workbench.usage import verdicts
 from workbench.usage.tasks import Call, Target
@@ -73,7 +74,10 @@ def main():
     "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '--no-such-option'\npython_files = '*_spec.py'\n",
     "data.json": "{}",
 }
-SLUG = tuple(Call((repr(text), repr("-")), repr("-".join(text.split()))) for text in ("a b", "c", "d e f", "g h"))
+SLUG = tuple(
+    Call((repr(text), repr("-")), repr("-".join(text.split())))
+    for text in ("a b", "c", "d e f", "g h", "i j", "k l", "m n")
+)
 COMMAND = (
     Call(("'poem.txt'",), repr({"exit": 0, "stdout": "\x1b[1m3\x1b[0m\n"}), {"poem.txt": "one two\nthree\n"}),
     Call(("'poem.txt'",), repr({"exit": 1, "stdout": "\x1b[1m0\x1b[0m\n"}), {"poem.txt": ""}),
@@ -229,6 +233,8 @@ async def test_strange_and_hostile_answers(box: Pool, answer: str, expected: Ver
     assert report.verdict is expected, report
     assert words in " ".join([report.detail, *(test.message for test in report.tests)])
     assert (report.verdict is Verdict.PASSED) == (not report.detail)
+    if report.reason is Reason.TESTS_FAILED:
+        assert all(test.message.startswith("expected ") for test in report.failing)
 
 
 COMMANDS = {
@@ -258,10 +264,19 @@ async def test_commands(box: Pool, answer: str, expected: Verdict, words: str) -
 
 def test_nothing_that_shows_results_is_in_the_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path / "cache"))
-    root = usage_workspace(make_workspace(tmp_path / "project"), ENTRIES).root
+    secret = tmp_path / "secret"
+    secret.write_text("a key")
+    project = make_workspace(tmp_path / "project")
+    (project.root / "src/pkg/key").symlink_to(secret)
+    root = usage_workspace(project, ENTRIES).root
     names = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
     package = {name for name in PACKAGE if name.startswith("src/pkg/") and name.endswith(".py")}
     ours = {f"workbench_usage/{name}" for name in ("answer.py", "harness.py", "test_0.py", "test_1.py")}
     assert names >= package | ours | {"data.json"}
     assert not names & (set(PACKAGE) - package - {"data.json", "pyproject.toml"})
-    assert root == usage_workspace(make_workspace(tmp_path / "project"), ENTRIES).root  # named by its content
+    assert (root / "src/pkg/key").readlink() == secret  # the file itself stays out of the tree
+    assert root == usage_workspace(project, ENTRIES).root  # named by its content
+    (tmp_path / "cache" / "usage").rename(tmp_path / "away")
+    (tmp_path / "cache" / "usage").touch()
+    with pytest.raises(WorkbenchError, match="WORKBENCH_CACHE_DIR"):
+        usage_workspace(project, ENTRIES)
