@@ -161,30 +161,41 @@ class Recorder:
             "dropped": [dict(zip(("name", "path", "reason"), each, strict=True)) for each in dropped],
         }
 
-    @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_runtest_setup(self, item: Any) -> Iterator[None]:
-        yield from self._during(item)
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtestloop(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self._commands.stop()
+
+    def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
+        self._test = self._commands.test = nodeid
+        self._commands.inside = 0
+        self._pending.clear()
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_runtest_call(self, item: Any) -> Iterator[None]:
-        yield from self._during(item)
+    def pytest_fixture_setup(self) -> Iterator[None]:
+        yield from self._recording()
 
-    def _during(self, item: Any) -> Iterator[None]:
-        self._test = self._commands.test = item.nodeid
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        yield from self._recording()
+
+    def _recording(self) -> Iterator[None]:
         if len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
+            self._commands.watch()
             for name, module in list(sys.modules.items()):
                 if self._owns(name):
                     self._scan(module, name)
-        with self._commands.watching():
-            threading.setprofile(self._hook)
-            sys.setprofile(self._hook)
-            try:
-                yield
-            finally:
-                sys.setprofile(None)
-                threading.setprofile(None)
-                self._pending.clear()
+        before = sys.getprofile()
+        threading.setprofile(self._hook)
+        sys.setprofile(self._hook)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
+            threading.setprofile(before)
 
     def _make_hook(self) -> Callable[[types.FrameType, str, Any], None]:
         known, called, returned = self._known.get, self._called, self._returned
