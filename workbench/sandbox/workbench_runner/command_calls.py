@@ -67,7 +67,7 @@ class CommandCalls:
             core = sys.modules["click.core"]
             places.append((vars(core).get("BaseCommand", core.Command), "main", self._around_main))
         for owner, name, around in places:
-            if (owner, name) not in self._originals:
+            if name in vars(owner) and (owner, name) not in self._originals:
                 original = self._originals[owner, name] = vars(owner)[name]
                 setattr(owner, name, around(original))
 
@@ -128,7 +128,7 @@ class CommandCalls:
             files = _Files(cwd, self._root)
             tokens = [files.token(os.fsdecode(token)) for token in argv]
             for token in tokens:
-                encode(token)
+                encode(token), token.encode()
             files.add_folder()
             call = {"program": program, "argv": tokens, "files": files.texts, "stdin": stdin(), "test": self.test}
             if call["stdin"] is None:

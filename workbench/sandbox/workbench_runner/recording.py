@@ -6,6 +6,7 @@ are recorded by what their innermost function receives and returns.
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import inspect
 import os
@@ -149,8 +150,9 @@ class Recorder:
         self._methods: dict[tuple[type, types.CodeType], Recorded | None] = {}
         self._recorded: dict[tuple[str, str], Recorded] = {}
         self._dropped: dict[tuple[str, str, str], None] = {}
-        self._commands = CommandCalls(spec, lambda frame: self._is_source(frame.f_globals), self._owns)
+        self._commands = CommandCalls(spec, self._is_source, self._owns)
         self._test = ""
+        self._generated = False  # whether hypothesis makes the test's values, which differ from run to run
         self._hook = self._make_hook()
 
     def result(self) -> dict[str, Any]:
@@ -168,8 +170,10 @@ class Recorder:
         finally:
             self._commands.stop()
 
-    def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
-        self._test = self._commands.test = nodeid
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: Any) -> None:
+        self._test = self._commands.test = item.nodeid
+        self._generated = bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
         self._commands.inside = 0
         self._pending.clear()
 
@@ -219,7 +223,11 @@ class Recorder:
     def _owns(self, name: str) -> bool:
         return belongs(name, self._own)
 
-    def _is_source(self, namespace: dict[str, Any]) -> bool:
+    def _is_source(self, frame: types.FrameType) -> bool:
+        """Return whether a frame is the project's own; the examples of its docstrings are tests."""
+        return self._has_sources(frame.f_globals) and not frame.f_code.co_filename.startswith("<doctest ")
+
+    def _has_sources(self, namespace: dict[str, Any]) -> bool:
         key = name, file = namespace.get("__name__"), namespace.get("__file__")
         if key not in self._sources:
             file = os.path.realpath(str(file))
@@ -232,7 +240,7 @@ class Recorder:
     def _find(self, frame: types.FrameType) -> Site | None:
         code = frame.f_code
         name = frame.f_globals.get("__name__")
-        if not self._is_source(frame.f_globals) or "<" in code.co_qualname:
+        if not self._is_source(frame) or "<" in code.co_qualname:
             self._known[code] = None
             return None
         module = sys.modules.get(str(name))
@@ -243,19 +251,20 @@ class Recorder:
         return self._known.setdefault(code, None)
 
     def _scan(self, module: types.ModuleType, name: str) -> None:
-        if self._scanned.get(name) is module or not self._is_source(vars(module)):
+        if self._scanned.get(name) is module or not self._has_sources(vars(module)):
             return
         self._scanned[name] = module
         for attribute, value in list(vars(module).items()):
-            if issubclass(type(value), type):
-                if value.__module__ == name and value.__qualname__ == attribute:
-                    self._scan_class(value)
-                continue
-            function = _innermost(value)
-            if function is not None and function.__globals__ is vars(module):
-                program = self._commands.program_of(name, attribute)
-                role = "command" if program else "function"
-                self._add(Site(role, function, name, program or attribute), attribute)
+            with contextlib.suppress(Exception):  # a metaclass may raise when its class is inspected
+                if issubclass(type(value), type):
+                    if value.__module__ == name and value.__qualname__ == attribute:
+                        self._scan_class(value)
+                    continue
+                function = _innermost(value)
+                if function is not None and function.__globals__ is vars(module):
+                    program = self._commands.program_of(name, attribute)
+                    role = "command" if program else "function"
+                    self._add(Site(role, function, name, program or attribute), attribute)
 
     def _scan_class(self, owner: type) -> None:
         constructor = self._constructor(owner)
@@ -330,7 +339,7 @@ class Recorder:
             if found is None:
                 return
             recorded = found
-        rank = 1 if frame.f_back is not None and self._is_source(frame.f_back.f_globals) else 0
+        rank = int(self._generated or (frame.f_back is not None and self._is_source(frame.f_back)))
         if site.role == "method":
             known = self._objects.get(id(receiver))
             known = known if known is not None and known[0]() is receiver else None
