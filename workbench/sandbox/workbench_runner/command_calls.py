@@ -280,7 +280,10 @@ class CommandCalls:
     def _program_of_command(self, command: Any) -> tuple[str, list[str]]:
         """Return the program of a click command, and the names that lead to it if it is a subcommand."""
         near = []
-        own = getattr(getattr(command, "callback", None), "__module__", None) or type(command).__module__
+        modules = [name for name in list(sys.modules) if self._owns(name)]
+        own = next(
+            (name for name in modules if any(value is command for value in list(vars(sys.modules[name]).values()))), ""
+        )
         for program, (module, attribute) in self.scripts.items():
             target: Any = sys.modules.get(module)
             for part in attribute.split("."):
@@ -292,8 +295,8 @@ class CommandCalls:
                 near.append(program)
         if len(near) == 1:  # the script's function calls the command
             return near[0], []
-        package = str(own).partition(".")[0]
-        return (f"python -m {package}", []) if not near and self._owns(own) and self._has_main(package) else ("", [])
+        package = own.partition(".")[0]
+        return (f"python -m {package}", []) if own and not near and self._has_main(package) else ("", [])
 
 
 class _EntryPoints(ConfigParser):
