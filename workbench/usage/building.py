@@ -27,7 +27,9 @@ from workbench.usage.verdicts import hidden_calls, job
 USAGE_TASKS_FORMAT = 1
 MOST_TASKS = 200
 #: Public callables that are tried on the calls of a task, and calls on which they are tried.
-_MOST_PROBED, _PROBED_CALLS = 200, 8
+_MOST_PROBED, _PROBED_CALLS = 200, 12
+#: Time limit of a replay.
+_SECONDS, _SECONDS_A_CALL = 5.0, 1.0
 #: Characters of a result beyond which a longer one tells no more about what is asked for.
 _TELLING = 80
 
@@ -175,15 +177,16 @@ class _Replays:
         self, workers: Pool, position: int, calls: Mapping[int, Call], answer: str
     ) -> dict[int, TestOutcome]:
         """Return the outcomes of an answer on calls, by their numbers; calls without an outcome are missing."""
-        limits = replace(self.limits, seconds=max(self.limits.seconds, 5.0 * len(calls)))
+        # Some commands never end without a terminal, or wait for what the tests had replaced.
+        limits = replace(self.limits, seconds=_SECONDS + _SECONDS_A_CALL * len(calls))
         report = await workers.run(job("replay", position, calls, answer, limits))
         numbers = {test_id(position, number): number for number in calls}
         return {numbers[test.id]: test for test in report.tests if test.id in numbers}
 
     async def _others_that_fit(
         self, position: int, recorded: Mapping[int, Call], task: UsageTask
-    ) -> list[frozenset[str]]:
-        """Return, for each of the first calls, the other public callables that have its result."""
+    ) -> dict[tuple[str, ...], frozenset[str]]:
+        """Return, for each of the most telling calls by its inputs, the other public callables that have its result."""
         count = len(task.parameters)
         others = [
             one
@@ -192,17 +195,19 @@ class _Replays:
             and one.least <= count and (one.most is None or count <= one.most)
         ][:_MOST_PROBED]  # fmt: skip
         if task.target.kind == "command" or not others:
-            return []
-        first = {call.inputs: call for call in task.hidden[:_PROBED_CALLS]}
+            return {}
+        telling = sorted(task.hidden, key=lambda call: (_is_echo(call), -len(call.expected)))
+        first = {call.inputs: call for call in telling[:_PROBED_CALLS]}
         tried = {number: call for number, call in recorded.items() if call.inputs in first}
         probe = _PROBE.format(names=[(one.module, one.attribute) for one in others])
         outcomes = await self._run(self.pools[0], position, tried, probe)
-        found = []
+        found = {}
         for number, recorded_call in tried.items():
             call = first[recorded_call.inputs]
             texts = decode(outcomes[number].value).split() if number in outcomes and outcomes[number].value else ()
             wanted = hashlib.sha256(call.expected.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-            found.append(frozenset(one.name for one, text in zip(others, texts, strict=False) if text == wanted))
+            fitting = (one.name for one, text in zip(others, texts, strict=False) if text == wanted)
+            found[call.inputs] = frozenset(fitting)
         return found
 
 
@@ -285,19 +290,25 @@ def _chosen(calls: Sequence[Call]) -> tuple[Call, ...]:
     return tuple(calls[number] for number in sorted(number for _, number in sorted(ranks)[:MOST_CALLS]))
 
 
-def _with_shown(task: UsageTask, fitting: Sequence[frozenset[str]]) -> UsageTask | Dropped:
+def _is_echo(call: Call) -> bool:
+    """Return whether the result is one of the inputs, which does not tell what is done with them."""
+    return call.expected in call.inputs
+
+
+def _with_shown(task: UsageTask, fitting: Mapping[tuple[str, ...], frozenset[str]]) -> UsageTask | Dropped:
     """Show the two calls with different results that the fewest other public callables fit; ties show longer results.
 
-    ``fitting`` has, for the first calls, the other callables with the same result.
+    ``fitting`` has, by the inputs of some calls, the other callables with the same result.
     """
     calls = task.hidden
     unknown = frozenset({"?"})
 
     def rank(pair: tuple[int, int]) -> tuple[object, ...]:
         rest = {call.expected for number, call in enumerate(calls) if number not in pair}
-        one, other = (fitting[number] if number < len(fitting) else unknown for number in pair)
-        told = sum(min(len(calls[number].expected), _TELLING) for number in pair)
-        return rest <= {"None"}, len(rest) < LEAST_RESULTS, len(one & other), -told, pair
+        one, other = (fitting.get(calls[number].inputs, unknown) for number in pair)
+        echoes = sum(_is_echo(calls[number]) for number in pair)
+        length = sum(min(len(calls[number].expected), _TELLING) for number in pair)
+        return rest <= {"None"}, len(rest) < LEAST_RESULTS, len(one & other), echoes, -length, pair
 
     pairs = combinations(range(len(calls)), 2)
     best = min((pair for pair in pairs if calls[pair[0]].expected != calls[pair[1]].expected), key=rank)
