@@ -77,6 +77,7 @@ async def build_usage_tasks(
     suite_limits = replace(limits, seconds=max(limits.seconds, rules.suite_seconds), output_kb=limits.output_kb * 8)
     async with pool(backend, workspace, workers=1, limits=limits) as suite_pool:
         report = await run_recorded(suite_pool, suite_limits, rules, lambda line: on_progress("suite", 0, 0, line))
+        workspace = suite_pool.workers[0].workspace  # knows test files that are not named as such
     passed = frozenset(test.id for test in report.tests if test.outcome == "passed")
     names = await asyncio.to_thread(PublicNames, snapshot_root)
     found, dropped = await asyncio.to_thread(tasks_of_calls, _of_passing(report.calls or {}, passed), names)

@@ -217,11 +217,14 @@ def _of_commands(entries: Iterable[Mapping[str, Any]], names: PublicNames) -> It
         call = _CommandCall(words, dict(entry["files"]), entry.get("stdin") or "")
         programs[_program(entry["program"], names)].append(call)
     for program, calls in programs.items():
+        path, line = _place_of(program, names)
+        if not path:
+            continue  # it is not the project's own, or was made by a test
         forms: defaultdict[tuple[object, ...], dict[tuple[object, ...], _CommandCall]] = defaultdict(dict)
         for call in calls:
             forms[(*(word.shape for word in call.words), bool(call.stdin))].setdefault(call.key, call)
         for form in forms.values():
-            yield _of_form(program, list(_varied(list(form.values()), calls)), names)
+            yield _of_form(program, path, line, list(_varied(list(form.values()), calls)))
 
 
 def _words(
@@ -256,12 +259,12 @@ def _words(
 def _program(recorded: str, names: PublicNames) -> str:
     """Return the console script that does the same as ``python -m MODULE``, if there is one."""
     scripts = names.index.declared.scripts
-    module = recorded.partition("python -m ")[2]
+    module = recorded.partition("python -m ")[2].removesuffix(".__init__")
     targets = {name: target.split("[")[0].strip().partition(":")[0] for name, target in scripts.items()}
     same = [name for name, target in targets.items() if module and module in (target, target.removesuffix(".__main__"))]
     if not same and f"{module}.__main__" in names.modules and len(targets) == 1:
         same = [name for name, target in targets.items() if target.split(".")[0] == module]
-    return same[0] if same else recorded
+    return same[0] if same else f"python -m {module}" if module else recorded
 
 
 def _varied(form: Sequence[_CommandCall], every: Sequence[_CommandCall]) -> Iterator[_CommandCall]:
@@ -311,7 +314,7 @@ def _resized(text: str) -> tuple[str, ...]:
     return text + text, "".join(lines[: (len(lines) + 1) // 2]), "".join(lines[1:])
 
 
-def _of_form(program: str, calls: Sequence[_CommandCall], names: PublicNames) -> UsageTask:
+def _of_form(program: str, path: str, line: int, calls: Sequence[_CommandCall]) -> UsageTask:
     typed = program.split()
     reference = [shlex.join(typed)]
     name = [program]
@@ -329,7 +332,6 @@ def _of_form(program: str, calls: Sequence[_CommandCall], names: PublicNames) ->
             name.append(f"{word.text}{word.value}")
     if calls[0].stdin:
         name.append("< INPUT")
-    path, line = _place_of(program, names)
     target = Target(
         kind="command",
         name=" ".join(name),
