@@ -164,12 +164,13 @@ class _Replays:
 
     async def _decide(self, position: int, task: UsageTask) -> UsageTask | Dropped:
         calls = hidden_calls(task)
-        runs = await asyncio.gather(
+        # Each second call without those between, because a result may depend on the calls before it
+        parts = ({number: call for number, call in calls.items() if number % 2 == odd} for odd in (0, 1))
+        first, even, odd = await asyncio.gather(
             self._run(self.pools[0], position, calls, task.target.reference),
-            # In another order, a result that depends on the calls before it differs.
-            self._run(self.pools[1], position, dict(reversed(calls.items())), task.target.reference),
+            *(self._run(self.pools[1], position, part, task.target.reference) for part in parts),
         )
-        replayed = _replayed(task, runs)
+        replayed = _replayed(task, (first, {**even, **odd}))
         if isinstance(replayed, Dropped):
             return replayed
         return _with_shown(replayed, await self._others_that_fit(position, calls, replayed))

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from workbench.base.text import plural
-from workbench.claims.python import subcommands_of
+from workbench.claims.python import Option, subcommands_of
 from workbench.regeneration.tasks import Dropped
 from workbench.sandbox.workbench_runner.values import NotLiteral, encode
 from workbench.usage.public_names import PublicNames
@@ -212,8 +212,10 @@ def _of_commands(entries: Iterable[Mapping[str, Any]], names: PublicNames) -> It
     switches = frozenset(
         name for option in names.index.options if option.default in ("True", "False") for name in option.names
     )
+    aliases = _aliases(names.index.options)
     for entry in entries:
-        words = tuple(_words(entry["argv"], entry["files"], subcommands, switches))
+        argv = [aliases.get(text, text) for text in entry["argv"]]
+        words = tuple(_words(argv, entry["files"], subcommands, switches))
         call = _CommandCall(words, dict(entry["files"]), entry.get("stdin") or "")
         programs[_program(entry["program"], names)].append(call)
     for program, calls in programs.items():
@@ -225,6 +227,15 @@ def _of_commands(entries: Iterable[Mapping[str, Any]], names: PublicNames) -> It
             forms[(*(word.shape for word in call.words), bool(call.stdin))].setdefault(call.key, call)
         for form in forms.values():
             yield _of_form(program, path, line, list(_varied(list(form.values()), calls)))
+
+
+def _aliases(options: Iterable[Option]) -> dict[str, str]:
+    """Return the longest spelling of each declared option, unless two options share a spelling."""
+    longest: defaultdict[str, set[str]] = defaultdict(set)
+    for option in options:
+        for name in option.names:
+            longest[name].add(max(option.names, key=len))
+    return {name: next(iter(found)) for name, found in longest.items() if len(found) == 1}
 
 
 def _words(
