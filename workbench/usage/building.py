@@ -27,7 +27,7 @@ from workbench.usage.verdicts import hidden_calls, job
 USAGE_TASKS_FORMAT = 1
 MOST_TASKS = 200
 #: Public callables that are tried on the calls of a task, and calls on which they are tried.
-_MOST_PROBED, _PROBED_CALLS = 200, 12
+_MOST_PROBED, _PROBED_CALLS = 200, 24
 #: Time limit of a replay.
 _SECONDS, _SECONDS_A_CALL = 5.0, 1.0
 #: Characters of a result beyond which a longer one tells no more about what is asked for.
@@ -303,11 +303,11 @@ def _with_shown(task: UsageTask, fitting: Mapping[tuple[str, ...], frozenset[str
     ``fitting`` has, by the inputs of some calls, the other callables with the same result.
     """
     calls = task.hidden
-    unknown = frozenset({"?"})
+    every = frozenset[str]().union(*fitting.values())  # may fit a call on which they were not tried
 
     def rank(pair: tuple[int, int]) -> tuple[object, ...]:
         rest = {call.expected for number, call in enumerate(calls) if number not in pair}
-        one, other = (fitting.get(calls[number].inputs, unknown) for number in pair)
+        one, other = (fitting.get(calls[number].inputs, every) for number in pair)
         echoes = sum(_is_echo(calls[number]) for number in pair)
         length = sum(min(len(calls[number].expected), _TELLING) for number in pair)
         return rest <= {"None"}, len(rest) < LEAST_RESULTS, len(one & other), echoes, -length, pair
