@@ -182,7 +182,7 @@ class Odd:
         ),
         (
             "yield ForeignCandidate('T/0', 'm', 'pass', verdict='fine')",
-            "crashed|invalid|error)$' at verdict",
+            "crashed|invalid|bypassed|error)$' at verdict",
         ),
         ("yield ForeignTask('T/0', tests=[1])", "its JSON has another form: expected str, got int at tests[0]"),
         ("return iter(())", "odd.odd has nothing that odd_plugin:Odd reads."),

@@ -107,7 +107,7 @@ def _pass_at(place: int, k: int) -> TableColumn[TaskLine]:
 
 Rule = Callable[[TaskLine], bool]
 TaskFilter = Filter[TaskLine]
-_NOT_PASSED = frozenset({"failed", "timeout", "crashed", "invalid"})
+_NOT_PASSED = frozenset({"failed", "timeout", "crashed", "invalid", "bypassed"})
 
 
 def _holds(word: str) -> Rule:
@@ -179,12 +179,14 @@ class TaskResultTable(VirtualTable[TaskLine]):
         & > .row--timeout { color: $verdict-timeout; }
         & > .row--crashed { color: $verdict-crashed; }
         & > .row--invalid { color: $verdict-invalid; }
+        & > .row--bypassed { color: $verdict-bypassed; }
         & > .row--former { text-style: underline; }
         & > .row--former-passed { color: $verdict-passed 70%; text-style: underline; }
         & > .row--former-failed { color: $verdict-failed 70%; text-style: underline; }
         & > .row--former-timeout { color: $verdict-timeout 70%; text-style: underline; }
         & > .row--former-crashed { color: $verdict-crashed 70%; text-style: underline; }
         & > .row--former-invalid { color: $verdict-invalid 70%; text-style: underline; }
+        & > .row--former-bypassed { color: $verdict-bypassed 70%; text-style: underline; }
         & > .row--former-unscored { color: $verdict-unscored 70%; text-style: underline; }
         & > .row--chosen { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
         & > .row--chosen-blurred { background: $panel; text-style: bold; }
