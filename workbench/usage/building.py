@@ -24,12 +24,12 @@ from workbench.usage.tree import test_id, usage_workspace
 from workbench.usage.verdicts import hidden_calls, job
 
 #: Incremented whenever the same repository would yield different usage tasks.
-USAGE_TASKS_FORMAT = 1
+USAGE_TASKS_FORMAT = 2
 MOST_TASKS = 200
 #: Public callables that are tried on the calls of a task, and calls on which they are tried.
 _MOST_PROBED, _PROBED_CALLS = 200, 24
-#: Time limit of a replay.
-_SECONDS, _SECONDS_A_CALL = 5.0, 1.0
+#: Time limit of a replay, and for each call of a function and of a command.
+_SECONDS, _SECONDS_A_CALL = 5.0, (1.0, 3.0)
 #: Characters of a result beyond which a longer one tells no more about what is asked for.
 _TELLING = 80
 
@@ -52,6 +52,7 @@ class UsageTaskSet:
     suite_seconds: float
     backend: str
     environment: str  # digest of the test environment
+    test_paths: tuple[str, ...] = ()  # test files with names that pytest does not collect
 
     @property
     def should_be_named(self) -> tuple[str, ...]:
@@ -108,6 +109,7 @@ async def build_usage_tasks(
         suite_seconds=report.seconds,
         backend=backend.name,
         environment=environment.digest,
+        test_paths=workspace.test_paths,
     )
 
 
@@ -164,24 +166,27 @@ class _Replays:
 
     async def _decide(self, position: int, task: UsageTask) -> UsageTask | Dropped:
         calls = hidden_calls(task)
-        # Each second call without those between, because a result may depend on the calls before it
-        parts = ({number: call for number, call in calls.items() if number % 2 == odd} for odd in (0, 1))
-        first, even, odd = await asyncio.gather(
-            self._run(self.pools[0], position, calls, task.target.reference),
-            *(self._run(self.pools[1], position, part, task.target.reference) for part in parts),
-        )
-        replayed = _replayed(task, (first, {**even, **odd}))
+        one, other = self.pools if position % 2 else self.pools[::-1]
+        first = await self._run(one, position, calls, task)
+        second: dict[int, TestOutcome] = {}
+        if any(test.value for test in first.values()):
+            # Each second call without those between, because a result may depend on the calls before it
+            for odd in (0, 1):
+                part = {number: call for number, call in calls.items() if number % 2 == odd}
+                second |= await self._run(other, position, part, task)
+        replayed = _replayed(task, (first, second))
         if isinstance(replayed, Dropped):
             return replayed
         return _with_shown(replayed, await self._others_that_fit(position, calls, replayed))
 
     async def _run(
-        self, workers: Pool, position: int, calls: Mapping[int, Call], answer: str
+        self, workers: Pool, position: int, calls: Mapping[int, Call], task: UsageTask, answer: str = ""
     ) -> dict[int, TestOutcome]:
-        """Return the outcomes of an answer on calls, by their numbers; calls without an outcome are missing."""
+        """Return the outcomes of an answer, or of the reference, on calls by their numbers; some may be missing."""
         # Some commands never end without a terminal, or wait for what the tests had replaced.
-        limits = replace(self.limits, seconds=_SECONDS + _SECONDS_A_CALL * len(calls))
-        report = await workers.run(job("replay", position, calls, answer, limits))
+        a_call = _SECONDS_A_CALL[task.target.kind == "command"]
+        limits = replace(self.limits, seconds=_SECONDS + a_call * len(calls))
+        report = await workers.run(job("replay", position, calls, answer or task.target.reference, limits))
         numbers = {test_id(position, number): number for number in calls}
         return {numbers[test.id]: test for test in report.tests if test.id in numbers}
 
@@ -202,7 +207,7 @@ class _Replays:
         first = {call.inputs: call for call in telling[:_PROBED_CALLS]}
         tried = {number: call for number, call in recorded.items() if call.inputs in first}
         probe = _PROBE.format(names=[(one.module, one.attribute) for one in others])
-        outcomes = await self._run(self.pools[0], position, tried, probe)
+        outcomes = await self._run(self.pools[position % 2], position, tried, task, probe)
         found = {}
         for number, recorded_call in tried.items():
             call = first[recorded_call.inputs]

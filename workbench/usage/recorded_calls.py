@@ -53,7 +53,8 @@ def tasks_of_calls(recorded: Mapping[str, Any], names: PublicNames) -> tuple[lis
             dropped[task.id] = why
     for entry in recorded.get("dropped", ()):
         key = f"{entry['path']}::{entry['name']}"
-        dropped.setdefault(key, Dropped(key, "literal", entry["reason"]))
+        if names.may_be_public(entry["name"]):
+            dropped.setdefault(key, Dropped(key, "literal", entry["reason"]))
     for task in _of_commands(recorded.get("commands", ()), names):
         if len(task.hidden) < LEAST_CALLS:
             dropped[task.id] = Dropped(task.id, "calls", _too_few(len(task.hidden)))
