@@ -21,6 +21,7 @@ from workbench.orders.usage import UsageOrder
 from workbench.pages.page import Note, PageTable, Part, Subheading
 from workbench.plans.usage import UsagePlan
 from workbench.sandbox import choose_backend
+from workbench.sandbox.workbench_runner.values import decode
 from workbench.usage.building import UsageTaskSet
 from workbench.usage.statements import statement
 from workbench.usage.tasks import Call, UsageTask
@@ -108,7 +109,10 @@ def _parts(built: UsageTaskSet) -> Iterator[Part]:
 
 
 def _shown(task: UsageTask) -> str:
-    return "; ".join(one_line(f"{call_text(call)} == {call.expected}", 50) for call in task.shown)
+    if task.target.kind != "command":
+        return "; ".join(one_line(f"{call_text(call)} == {call.expected}", 50) for call in task.shown)
+    results = (one_line(str(decode(call.expected)["stdout"]), 50) for call in task.shown)
+    return "; ".join(result or "no output" for result in results)
 
 
 # -- measure
