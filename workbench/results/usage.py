@@ -14,7 +14,8 @@ from workbench.base import typed_json
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.session.sample_counts import sample_counts
 from workbench.usage.gaps import Gap
-from workbench.usage.pages import UsagePage, read_page
+from workbench.usage.page_reader import read_page
+from workbench.usage.pages import UsagePage
 from workbench.usage.tasks import UsageTask
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.base.text import one_line
-from workbench.usage.pages import PageCommand, UsagePage
+from workbench.usage.pages import PageCommand, UsagePage, commands_of_program, options_of_program, spellings
 from workbench.usage.probing import Attempt, text_of
-from workbench.usage.programs import commands_of_program, options_of_program, spellings
 from workbench.usage.tasks import UsageTask
 
 _MOST_VALUES = 6
@@ -18,7 +17,7 @@ _MOST_VALUES = 6
 
 def command_attempts(page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
     """Yield the page's commands of the program with the inputs in the place of their values, then its options."""
-    own = commands_of_program(page, task)
+    own = commands_of_program(page, task.package, task.target.path)
     ways = [_of_command(one, task) for one in sorted(own, key=lambda one: not one.block)]
     yield from (one for turn in itertools.zip_longest(*ways) for one in turn if one is not None)
     yield from _of_options(own, page, task)

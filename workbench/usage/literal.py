@@ -17,7 +17,8 @@ from workbench.base import python_syntax
 from workbench.base.text import one_line
 from workbench.claims.python import Definition, imports_of, python_of
 from workbench.usage.command_attempts import command_attempts
-from workbench.usage.pages import Example, Named, UsagePage, read_page
+from workbench.usage.page_reader import read_page
+from workbench.usage.pages import Example, Named, UsagePage
 from workbench.usage.probing import Attempt
 from workbench.usage.tasks import UsageTask
 
