@@ -24,6 +24,7 @@ from workbench.usage.stated_results import shown_expressions, stated_results
 
 _MOST_STATEMENTS = 8  # in the set-up of an example
 _MOST_EXAMPLES = 400
+_LONGEST_HISTORY = 60  # statements before an example that may belong to it
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -43,7 +44,6 @@ def read_page(text: str) -> UsagePage:
         else:
             reader.span(item, line)
     reader.outputs()
-    found.examples = found.examples[:_MOST_EXAMPLES]
     return found
 
 
@@ -81,6 +81,7 @@ class _Reader:
         self._statements: dict[str, str] = {}  # name -> import statement
         self._stars: list[str] = []
         self._history: list[ast.stmt] = []
+        self._defined: set[str] = set()  # functions and classes of the page's own
         self._objects: dict[str, str] = {}  # variable -> path of the call that made its value
 
     # -- spans
@@ -140,7 +141,7 @@ class _Reader:
                 self._command(command.text, code.line + command.line, command.expected, block=True)
         for number, row in enumerate(code.code.splitlines()):
             if re.match(r"\s*--?[A-Za-z]", row):
-                self._options(re.split(r"\S\s{2,}", row.strip())[0] if "  " in row.strip() else row, code.line + number)
+                self._options(re.split(r"\s{2,}", row.strip())[0], code.line + number)
 
     def _command(self, text: str, line: int, says: str | None, *, block: bool) -> None:
         for raw in simple_commands(text) or ():
@@ -179,6 +180,8 @@ class _Reader:
             if not bare or labelled:
                 self._examples(placed, {placed.end_lineno: result} if result else {}, block=True)
             self._history.append(placed)
+            if isinstance(placed, Definition):
+                self._defined.add(placed.name)
             for inner in ast.walk(placed):
                 if isinstance(inner, ast.Import | ast.ImportFrom) and inner is not placed:
                     self._imports(inner, inner.lineno)
@@ -233,6 +236,9 @@ class _Reader:
                     self._name(Named(imported, node.lineno, block=block))
 
     def _example(self, path: str, expression: ast.expr, says: str | None, *, printed: bool, block: bool) -> None:
+        if len(self._found.examples) >= _MOST_EXAMPLES:
+            self._name(Named(path, expression.lineno, called=True, block=block))
+            return
         needed, statements = self._needs(expression)
         if statements is None:
             return
@@ -254,7 +260,7 @@ class _Reader:
         }
         needed = _loaded(expression) - bound
         kept: list[ast.stmt] = []
-        for statement in reversed(self._history):
+        for statement in self._history[: -_LONGEST_HISTORY - 1 : -1]:
             stored = _bound_by(statement)
             if stored & needed or _changes(statement) in needed:
                 if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | Definition):
@@ -281,8 +287,7 @@ class _Reader:
                 path = self._imported[node.id]
                 return None if _of_the_library(path) else path
             builtin = node.id in _BUILTINS and not spans
-            defined = any(isinstance(one, Definition) and one.name == node.id for one in self._history)
-            return None if builtin or defined else node.id
+            return None if builtin or node.id in self._defined else node.id
         if not isinstance(node, ast.Attribute):
             return None
         value = node.value
