@@ -54,7 +54,10 @@ def readme(case: str) -> str:
         ("```text\nslug\n```", []),
         ("```js\nslug('A b')\n```", []),
         ("<p>Call <code>slug(&quot;A&quot;)</code>.</p>", [(1, True)]),
-        ("Title\n=====\n\nCall ``slug`` or :func:`~pkg.slug`.\n\n.. code-block:: python\n\n   slug('A b')\n", [(4, False), (8, True)]),
+        (
+            "Title\n=====\n\nCall ``slug`` or :func:`~pkg.slug`.\n\n.. code-block:: python\n\n   slug('A b')\n",
+            [(4, False), (8, True)],
+        ),
         ("Title\n=====\n\nLike this::\n\n   >>> pkg.slug('A b')\n   'a-b'\n", [(6, True)]),
         ("Title\n=====\n\nIt makes a slug.\n\n.. note:: slug\n", []),
         ("", []),
