@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.checking.pages import find_pages, project_folder
 from workbench.orders import defaults
-from workbench.orders.estimate import WorkEstimate, added, estimate_ask
+from workbench.orders.estimate import WorkEstimate, added, estimate_candidates
 from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder, select_trials
 from workbench.orders.ordered_asks import check_samples, is_same_work
@@ -194,10 +195,28 @@ class UsageOrder(WorkOrder):
         check_place(self.session)
 
     def estimate(self, measured: MeasuredRates) -> WorkEstimate:
-        # The tasks of a usage run are fewer than the functions of its source, so their number is never above these.
-        asks = [(plan.source, ask, plan.rebuild) for plan in self.plans() for ask in plan.asks]
-        estimate = added(estimate_ask(measured, source, ask, rebuild=rebuild) for source, ask, rebuild in asks)
-        return replace(estimate, up_to=True)
+        plans = self.plans()
+        estimate = added(
+            estimate_candidates(measured, plan.source, ask.evaluator, candidates=self._missing(plan, ask))
+            for plan in plans
+            for ask in plan.asks
+        )
+        if all(ask.evaluator in READERS or ask.evaluator.startswith("samples:") for plan in plans for ask in plan.asks):
+            return replace(estimate, noun="answer", requests=0.0)
+        return replace(estimate, noun="answer")
+
+    def _missing(self, plan: UsagePlan, ask: Ask) -> int | None:
+        """Return the number of answers that an ask adds, or None if the session has no tasks of this project yet."""
+        if not self.session.exists():
+            return None
+        with SessionReader(self.session, surveyed=False) as reader:
+            run = next((run for run in reversed(reader.runs()) if is_same_work(run, plan)), None)
+            tasks = [task.id for task in reader.tasks(run.id) if task.state != "excluded"] if run is not None else []
+            if run is None or not tasks or ask.tasks:
+                return None
+            had = Counter(row.task_id for row in reader.candidates(run.id) if row.task_id in tasks and
+                          (row.evaluator, row.context) == (ask.evaluator, ask.context))  # fmt: skip
+        return sum(max(0, ask.samples - had[task]) for task in tasks[: ask.limit or None])
 
     def write(self) -> None:
         self.runs = [order_usage(self.session, plan, subject.pages) for plan, subject in

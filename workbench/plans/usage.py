@@ -16,7 +16,7 @@ class UsagePlan(CandidatePlan):
 
     source: str = argument(
         MISSING,
-        "subject SESSION|README|SOURCE",
+        "source SESSION|README|SOURCE",
         "a session, whose READMEs are measured; a README in a project; or a case id, a folder, git URL@revision, or NAME==VERSION",
         effect=Effect.RUN,
         line=DialogField("source", "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests.", paths=True,

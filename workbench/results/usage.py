@@ -11,15 +11,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import typed_json
+from workbench.base.text import NOTHING
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.session.sample_counts import sample_counts
 from workbench.usage.gaps import Gap
 from workbench.usage.page_reader import read_page
-from workbench.usage.pages import UsagePage
 from workbench.usage.tasks import UsageTask
 
 if TYPE_CHECKING:
     from workbench.regeneration.passk import PassEstimate
+    from workbench.results.contents import Contents
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
@@ -42,10 +43,15 @@ class Worth:
     undefined: str = ""
 
     @property
+    def short(self) -> str:
+        """``0.62 [0.31, 0.88]``, or ``–`` if it is not defined."""
+        return NOTHING if self.value is None else f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+    @property
     def words(self) -> str:
-        """``0.62 [0.31, 0.88] (bootstrap over 17 tasks)``, or ``not defined: …``."""
+        """``0.62 [0.31, 0.88] (bootstrap over 17 tasks)``, or why it is not defined."""
         if self.value is None:
-            return f"not defined: {self.undefined}"
+            return f"Worth is not defined: {self.undefined}."
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}] (bootstrap over {self.tasks:,} tasks)"
 
 
@@ -74,7 +80,7 @@ class PageUse:
 
     outcome: GroupOutcome
     page: str | None  # digest of the page's text; None for no page, the sources, and a page that was not stored
-    parsed: UsagePage | None = None
+    text: str | None = None
     named: int | None = None  # tasks whose callable or program the page names; None if the page is unknown
     names: frozenset[str] | None = None  # the names that a page of the project should have, and this one has
     worth: Worth | None = None  # None for the arms ``none`` and ``source``
@@ -166,6 +172,10 @@ class UsageResults:
         )
 
     @property
+    def ks(self) -> tuple[int, ...]:
+        return ks_of(self.run.plan)
+
+    @property
     def ready(self) -> int:
         """The number of tasks that are not excluded."""
         return sum(row.state != "excluded" for row in self.rows.values())
@@ -197,14 +207,15 @@ class UsageResults:
         pages = {}
         for context, outcome in arms.items():
             text = self.pages.get(context)
-            parsed = read_page(text) if text is not None else None
             is_page = context not in (WITHOUT, SOURCES)
             pages[context] = PageUse(
                 outcome,
                 self.digests.get(context),
-                parsed,
-                sum(parsed.names(task) for task in self._ready_tasks()) if parsed is not None else None,
-                frozenset(one for one in self.should_be_named if parsed.has(one)) if parsed is not None else None,
+                text,
+                sum(read_page(text).names(task) for task in self._ready_tasks()) if text is not None else None,
+                frozenset(one for one in self.should_be_named if read_page(text).has(one))
+                if text is not None
+                else None,
                 worth_of(first[context], first.get(WITHOUT, {}), first.get(SOURCES, {})) if is_page else None,
             )
         shown = tuple(one for context, one in pages.items() if context not in (WITHOUT, SOURCES))
@@ -231,7 +242,7 @@ class UsageResults:
                 task,
                 tuple(sorted(of_task.get(key, ()), key=lambda row: row.sample)),
                 results[key],
-                page.parsed.names(task) if page.parsed is not None else None,
+                read_page(page.text).names(task) if page.text is not None else None,
                 next((gap_of(row) for row in of_task.get(key, ()) if row.verdict != "passed"), None),
             )
             for key, task in self.tasks.items()
@@ -272,3 +283,43 @@ def page_digests(run: RunRow) -> dict[str, str]:
     if isinstance(recorded, dict):
         return {str(context): str(digest) for context, digest in recorded.items()}
     return {}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredUse:
+    """A trial with a score and a measured README."""
+
+    agent: str
+    page: str
+    points: float  # of 100, by the session's preferred rubric and judge
+    use: float  # use@1
+
+
+@dataclass(frozen=True, slots=True)
+class UseAndScores:
+    """Trials with both a score by one rubric and judge and a use@1, and Kendall's tau-b, or None if undefined."""
+
+    judged: str
+    trials: tuple[ScoredUse, ...]
+    tau: float | None
+
+
+def use_and_scores(contents: Contents, used: ReaderUse) -> UseAndScores | None:
+    """Return the scored trials whose READMEs a reader used; trials without a complete score or use@1 are left out."""
+    from workbench.statistics.correlations import Pair, correlation
+
+    if not contents.judged:
+        return None
+    uses = {page.page: (page.context, page.use_at[0].value) for page in used.pages if page.use_at}
+    found, pairs = [], []
+    for trial in contents.trials:
+        score = trial.score(contents.judged[0])
+        context, value = uses.get(trial.row.readme_blob, ("", None))
+        if score is not None and score.points is not None and value is not None:
+            found.append(ScoredUse(trial.row.agent, context, score.points, value))
+            pairs.append(Pair(trial.row.case_id, trial.row.id, score.points, value))
+    if not found:
+        return None
+    rubric, judge = contents.judged[0]
+    tau = correlation(pairs, "kendall").value if len(pairs) > 1 else None
+    return UseAndScores(f"{rubric} ({judge})", tuple(found), tau)
