@@ -14,8 +14,8 @@ from workbench.base import typed_json
 from workbench.base.text import NOTHING
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.session.sample_counts import sample_counts
-from workbench.usage.gaps import Gap, mentions
-from workbench.usage.programs import names_public
+from workbench.usage.gaps import Gap
+from workbench.usage.page_reader import read_page
 from workbench.usage.tasks import UsageTask
 
 if TYPE_CHECKING:
@@ -212,8 +212,10 @@ class UsageResults:
                 outcome,
                 self.digests.get(context),
                 text,
-                sum(bool(mentions(text, task)) for task in self._ready_tasks()) if text is not None else None,
-                frozenset(one for one in self.should_be_named if names_public(text, one)) if text is not None else None,
+                sum(read_page(text).names(task) for task in self._ready_tasks()) if text is not None else None,
+                frozenset(one for one in self.should_be_named if read_page(text).has(one))
+                if text is not None
+                else None,
                 worth_of(first[context], first.get(WITHOUT, {}), first.get(SOURCES, {})) if is_page else None,
             )
         shown = tuple(one for context, one in pages.items() if context not in (WITHOUT, SOURCES))
@@ -240,7 +242,7 @@ class UsageResults:
                 task,
                 tuple(sorted(of_task.get(key, ()), key=lambda row: row.sample)),
                 results[key],
-                bool(mentions(page.text, task)) if page.text is not None else None,
+                read_page(page.text).names(task) if page.text is not None else None,
                 next((gap_of(row) for row in of_task.get(key, ()) if row.verdict != "passed"), None),
             )
             for key, task in self.tasks.items()
