@@ -172,8 +172,8 @@ def test_a_session_that_is_removed_or_moved_in_the_middle_is_saved_and_goes_on(
     resumed(saved, run, kept, scripted, until)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", ["renamed over it", pytest.param("copied into it", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("how", ["renamed over it", "copied into it"])
 @pytest.mark.fresh_engines
 def test_a_backup_put_in_the_place_of_a_session_that_is_written(
     session: Path, halfway: Any, scripted: LoopbackServer, until: Until, how: str

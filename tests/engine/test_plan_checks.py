@@ -167,7 +167,7 @@ def test_odd_names_that_are_names_are_found(home: Path) -> None:
 
 @pytest.mark.slow
 def test_an_order_that_the_engine_finds_wrong_leaves_no_session(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    one_cache: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = ["regenerate", "word_counter", "--evaluator", "reference", "--task", "nosuch", "--sandbox", "process"]
     new = tmp_path / "new.session"

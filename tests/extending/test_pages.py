@@ -316,7 +316,7 @@ class Costly:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_what_a_doc_system_costs_is_counted_and_paid_once(

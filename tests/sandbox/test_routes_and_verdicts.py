@@ -47,7 +47,7 @@ def file_job(content: str | bytes, route: Route = Route.AUTO) -> Job:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["bubblewrap", "process"])
+@pytest.mark.parametrize("backend", ["bubblewrap", pytest.param("process", marks=pytest.mark.nightly)])
 async def test_original_passes_and_stub_fails_on_every_route(
     request: pytest.FixtureRequest, workspace: Workspace, backend: str
 ) -> None:
@@ -136,7 +136,7 @@ async def test_trace_tells_which_test_runs_which_line(box: Pool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("route", [Route.AUTO, pytest.param(Route.COLD, marks=pytest.mark.nightly)])
 async def test_a_thread_that_outlives_the_tests_does_not_change_the_verdict(box: Pool, route: Route) -> None:
     body = f"import threading\nthreading.Thread(target=threading.Event().wait).start()\n{RIGHT}"
     assert (await box.run(job(body, route))).verdict is Verdict.PASSED

@@ -64,7 +64,9 @@ async def test_the_tree_wins_over_an_installed_copy(bubblewrap: Backend, workspa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("roots", [("src",), (".",)], ids=["copy-first", "tree-not-on-the-path"])
+@pytest.mark.parametrize(
+    "roots", [("src",), pytest.param((".",), marks=pytest.mark.nightly)], ids=["copy-first", "tree-not-on-the-path"]
+)
 async def test_an_installed_copy_that_wins_is_our_error_and_nobodys_verdict(
     bubblewrap: Backend, workspace: Workspace, tmp_path: Path, roots: tuple[str, ...]
 ) -> None:
@@ -98,7 +100,7 @@ def wheel_of(root: Path) -> Path:
 
 @pytest.mark.network
 @pytest.mark.slow
-@pytest.mark.parametrize("install", ["pip install .", "the wheel"])
+@pytest.mark.parametrize("install", ["pip install .", pytest.param("the wheel", marks=pytest.mark.nightly)])
 async def test_the_environment_never_keeps_a_copy(
     bubblewrap: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: str
 ) -> None:

@@ -170,7 +170,7 @@ async def test_a_conftest_that_ends_the_process_after_the_tests(make, build) -> 
 
 @pytest.mark.parametrize(
     ("name", "place"),
-    [("sums.py", "sums.py, line 3"), pytest.param("conftest.py", "conftest.py, line 3", marks=pytest.mark.slow)],
+    [("sums.py", "sums.py, line 3"), pytest.param("conftest.py", "conftest.py, line 3", marks=pytest.mark.nightly)],
 )
 async def test_a_hang_at_import(make, build, name: str, place: str) -> None:
     files = {"sums.py": SUMS, "test_sums.py": SUITE, "conftest.py": ""}
