@@ -178,9 +178,7 @@ async def test_a_worker_that_is_killed_in_the_middle_changes_no_verdict(folders:
 
 @pytest.mark.nightly
 @pytest.mark.slow
-async def test_a_candidate_under_which_workers_die_again_and_again_is_an_error_of_ours(
-    folders: Path, worker_cache: Path
-) -> None:
+async def test_a_candidate_under_which_workers_die_again_and_again_is_an_error_of_ours(folders, worker_cache):
     snapshot, _, bundle = await ready()
     hang = next(job for job in jobs(snapshot) if job.id == "pluralize-3")
     variables = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from engine.regenerating import MODEL, start
 from engine.tiny_repository import BAD, GOOD, Writer, fenced
 from loopback.server import LoopbackServer, Reply
 from samples.sessions import integrity_problem
-from small_disks import SmallDisk
 
 from workbench.orders import launching, running
 from workbench.session import SessionReader
@@ -51,9 +49,7 @@ RIGHT = dict.fromkeys(GOOD, ["failed", "passed"])
 
 @pytest.mark.slow
 @pytest.mark.fresh_engines
-def test_a_disk_that_fills(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until, small_disk: Callable[[int], SmallDisk]
-) -> None:
+def test_a_disk_that_fills(session, repository, scripted, until, small_disk):
     warm = start(session, repository, evaluator="reference")
     assert ended(session, warm, until) == "done", error(session, warm)
     rng = random.Random(1)
@@ -86,9 +82,7 @@ def test_a_disk_that_fills(
 
 
 @pytest.mark.slow
-def test_a_model_that_stops_answering_in_the_middle(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_stops_answering_in_the_middle(session, repository, scripted, until, monkeypatch):
     monkeypatch.setenv("WORKBENCH_REQUEST_TIMEOUT", "1")
     writer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     silent = True
@@ -122,9 +116,7 @@ def test_a_model_that_stops_answering_in_the_middle(
 
 
 @pytest.fixture
-def halfway(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until
-) -> Iterator[tuple[str, int, dict[str, tuple[Any, ...]], threading.Event]]:
+def halfway(session, repository, scripted, until):
     """A run that waits for its seventh answer: its id, its engine's process, what it has finished, and what lets it go on."""
     writer = Writer(ANSWERS, stop_at=7)
     scripted.answer = writer
@@ -154,9 +146,7 @@ def resumed(session: Path, run: str, kept: dict[str, tuple[Any, ...]], server: L
 @pytest.mark.slow
 @pytest.mark.fresh_engines
 @pytest.mark.parametrize("how", ["removed", pytest.param("moved", marks=pytest.mark.nightly)])
-def test_a_session_that_is_removed_or_moved_in_the_middle_is_saved_and_goes_on(
-    session: Path, halfway: Any, scripted: LoopbackServer, until: Until, how: str
-) -> None:
+def test_a_session_that_is_removed_or_moved_in_the_middle_is_saved_and_goes_on(session, halfway, scripted, until, how):
     run, pid, kept, go = halfway
     if how == "moved":
         saved, words = session.rename(session.with_name("moved.session")), ("under its new name",)
@@ -175,9 +165,7 @@ def test_a_session_that_is_removed_or_moved_in_the_middle_is_saved_and_goes_on(
 @pytest.mark.nightly
 @pytest.mark.parametrize("how", ["renamed over it", "copied into it"])
 @pytest.mark.fresh_engines
-def test_a_backup_put_in_the_place_of_a_session_that_is_written(
-    session: Path, halfway: Any, scripted: LoopbackServer, until: Until, how: str
-) -> None:
+def test_a_backup_put_in_the_place_of_a_session_that_is_written(session, halfway, scripted, until, how):
     """The backup stays as it is, whatever the engine does with its log, and can be gone on with."""
     run, pid, kept, go = halfway
     with SessionReader(session) as reader:
@@ -211,9 +199,7 @@ def test_a_backup_put_in_the_place_of_a_session_that_is_written(
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.fresh_engines
-def test_a_session_that_another_program_locks(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until
-) -> None:
+def test_a_session_that_another_program_locks(session, repository, scripted, until):
     writer = Writer(ANSWERS, stop_at=4)
     scripted.answer = writer
     run = start(session, repository, samples=2)

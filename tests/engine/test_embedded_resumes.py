@@ -126,9 +126,7 @@ def _state(session: Path, run: str) -> str:
 @pytest.mark.nightly
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("trials_at_once", "repeats"), spread([(1, 1), (4, 2)], 2, 1))
-def test_trials_that_are_killed_write_the_same_readmes(
-    home: Path, tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch, trials_at_once: int, repeats: int
-) -> None:
+def test_trials_that_are_killed_write_the_same_readmes(home, tmp_path, until, monkeypatch, trials_at_once, repeats):
     monkeypatch.setenv("WORKBENCH_TRIALS_AT_ONCE", str(trials_at_once))
     monkeypatch.setenv("WORKBENCH_TIME_LIMIT", "1200")
     unbroken, broken = tmp_path / "unbroken.session", tmp_path / "broken.session"

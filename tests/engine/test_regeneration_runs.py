@@ -73,9 +73,7 @@ def test_docs_none_shows_no_docstring_of_the_tree_and_both_scopes_stand_beside_e
     assert len({task.id for task in tasks}) == 6
 
 
-def test_canned_bodies_give_the_pass_at_k_computed_by_hand(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until
-) -> None:
+def test_canned_bodies_give_the_pass_at_k_computed_by_hand(session, repository, scripted, until):
     scripted.answer = Writer(
         {
             "add": [fenced(GOOD["add"]), fenced(BAD["add"])],  # 1 of 5
@@ -136,9 +134,7 @@ def test_canned_bodies_give_the_pass_at_k_computed_by_hand(
 
 
 @pytest.mark.slow
-def test_more_samples_keep_what_is_there(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until
-) -> None:
+def test_more_samples_keep_what_is_there(session, repository, scripted, until):
     scripted.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     run = start(session, repository, samples=2)
     assert ended(session, run, until) == "done", error(session, run)
@@ -162,9 +158,7 @@ def test_more_samples_keep_what_is_there(
 
 
 @pytest.mark.slow
-def test_rerun_with_another_model_and_testing_again(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until
-) -> None:
+def test_rerun_with_another_model_and_testing_again(session, repository, scripted, until):
     good = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     bad = Writer({name: [fenced(body)] for name, body in BAD.items()})
     scripted.answer = lambda body: (good if body["model"] == "better" else bad)(body)
@@ -194,9 +188,7 @@ def test_rerun_with_another_model_and_testing_again(
 
 
 @pytest.mark.slow
-def test_cancel_keeps_verdicts_and_resume_goes_on(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until
-) -> None:
+def test_cancel_keeps_verdicts_and_resume_goes_on(session, repository, scripted, until):
     writer = Writer({name: [fenced(body)] for name, body in GOOD.items()}, stop_at=4)
     scripted.answer = writer
     run = start(session, repository, samples=2)
@@ -214,9 +206,7 @@ def test_cancel_keeps_verdicts_and_resume_goes_on(
 
 
 @pytest.mark.slow
-def test_a_model_failure_is_ours_and_is_done_again_on_resume(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until
-) -> None:
+def test_a_model_failure_is_ours_and_is_done_again_on_resume(session, repository, scripted, until):
     good = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     broken = True
 
@@ -246,9 +236,7 @@ def test_a_model_failure_is_ours_and_is_done_again_on_resume(
 
 
 @pytest.mark.slow
-def test_a_prompt_that_does_not_fit_is_said_and_not_cut(
-    session: Path, tmp_path: Path, scripted: LoopbackServer, until: Until
-) -> None:
+def test_a_prompt_that_does_not_fit_is_said_and_not_cut(session, tmp_path, scripted, until):
     long = SOURCE.replace('"""Small sums."""', '"""Small sums."""\n\nTABLE = """\n' + "0123456789\n" * 12_000 + '"""')
     repository = make_repository(tmp_path / "long", long)
     run = start(session, repository, evaluator="openai/qwen3-235b-a22b", samples=1)
@@ -260,9 +248,7 @@ def test_a_prompt_that_does_not_fit_is_said_and_not_cut(
 
 
 @pytest.mark.slow
-def test_a_samples_file_and_a_replay(
-    session: Path, repository: Path, tmp_path: Path, scripted: LoopbackServer, until: Until
-) -> None:
+def test_a_samples_file_and_a_replay(session, repository, tmp_path, scripted, until):
     lines = [
         {"task_id": "sums.py::add", "completion": f"    {GOOD['add']}\n"},
         {"task_id": "sums.py::add", "completion": f"    {BAD['add']}\n"},
@@ -297,9 +283,7 @@ def test_a_samples_file_and_a_replay(
 
 
 @pytest.mark.slow
-def test_a_task_whose_control_does_not_hold_is_taken_out_and_shown(
-    session: Path, tmp_path: Path, scripted: LoopbackServer, until: Until
-) -> None:
+def test_a_task_whose_control_does_not_hold_is_taken_out_and_shown(session, tmp_path, scripted, until):
     # The test of ``shout`` passes with the original in four runs and then no more: a counter outside the candidate's reach
     # cannot exist in the sandbox, so the tasks in the cache are edited instead, as if the repository were unstable.
     repository = make_repository(tmp_path / "small-sums")
@@ -330,9 +314,7 @@ def test_a_task_whose_control_does_not_hold_is_taken_out_and_shown(
 
 
 @pytest.mark.slow
-def test_docstrings_by_a_model_and_none(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until
-) -> None:
+def test_docstrings_by_a_model_and_none(session, repository, scripted, until):
     good = Writer({name: [fenced(body)] for name, body in GOOD.items()})
 
     def answer(body: dict[str, object]) -> str:

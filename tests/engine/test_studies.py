@@ -81,9 +81,7 @@ def _trials(session: Path, run: str) -> list[object]:
         return list(reader.trials(run))  # type: ignore[arg-type]
 
 
-def test_what_a_session_has_already_needs_no_key(
-    scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_session_has_already_needs_no_key(scripted, tmp_path, monkeypatch):
     session = tmp_path / "mine.session"
     order_study(session, AGENTS)
     finish(session, AGENTS, 8)
@@ -150,9 +148,7 @@ def test_what_cannot_be_is_refused_before_anything_is_written(scripted: Loopback
     assert not session.exists()
 
 
-def test_the_default_model_is_written_out_and_is_no_second_column(
-    scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_default_model_is_written_out_and_is_no_second_column(scripted, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_AGENT_MODEL", MODEL)
     study = replace(AGENTS, columns=(StudyColumn("white"),))
     assert resolved_study(study).columns == (StudyColumn("white", MODEL),)
@@ -160,9 +156,7 @@ def test_the_default_model_is_written_out_and_is_no_second_column(
         resolved_study(replace(study, columns=(StudyColumn("white"), StudyColumn("white", MODEL))))
 
 
-def test_a_folder_is_a_row_by_its_whole_path(
-    scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_a_row_by_its_whole_path(scripted, tmp_path, monkeypatch):
     make_repository(tmp_path / "small-sums")
     monkeypatch.chdir(tmp_path)
     session = tmp_path / "mine.session"
@@ -193,9 +187,7 @@ def test_the_spend_limit_holds_over_all_runs(scripted: LoopbackServer, tmp_path:
     assert row.state == "queued"
 
 
-def test_cells_of_docs_share_a_run_and_one_that_cannot_be_says_why(
-    scripted: LoopbackServer, needs_bubblewrap: None, tmp_path: Path
-) -> None:
+def test_cells_of_docs_share_a_run_and_one_that_cannot_be_says_why(scripted, needs_bubblewrap, tmp_path):
     session = tmp_path / "docs.session"
     source = str(make_repository(tmp_path / "small-sums"))
     systems = ("original", "none", "llm:nobody/knows")
@@ -290,9 +282,7 @@ def states(session: Path) -> list[str]:
         return [cell.state for cell in read_study(reader, "mine").cells.values()]
 
 
-def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(
-    scripted: LoopbackServer, tmp_path: Path, engines: Callable[..., Engines]
-) -> None:
+def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(scripted, tmp_path, engines):
     session = tmp_path / "mine.session"
     study = replace(AGENTS, rows=("word_counter",), repeats=1, columns=(*AGENTS.columns, StudyColumn("white", MODEL)))
     order_study(session, study)
@@ -316,9 +306,7 @@ def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(
     assert second.launched == first.launched[:2]
 
 
-def test_the_app_goes_on_with_a_study_that_was_killed(
-    engines: Callable[..., Engines], scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_app_goes_on_with_a_study_that_was_killed(engines, scripted, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.orders.study.launch_study", lambda *study, queue: execute_study(*study))
     session = tmp_path / "mine.session"
     order_study(session, AGENTS)
@@ -331,9 +319,7 @@ def test_the_app_goes_on_with_a_study_that_was_killed(
     assert runs.resume_study(session, "mine") == (session, 0), "nothing is started where nothing is missing"
 
 
-def test_resume_lets_the_runs_of_a_study_wait_for_one_another(
-    scripted: LoopbackServer, tmp_path: Path, engines: Callable[..., Engines]
-) -> None:
+def test_resume_lets_the_runs_of_a_study_wait_for_one_another(scripted, tmp_path, engines):
     session = tmp_path / "mine.session"
     order_study(session, replace(AGENTS, rows=("word_counter",), repeats=1, spend_limit=2.0))
     made = engines("queued", "queued")
@@ -344,9 +330,7 @@ def test_resume_lets_the_runs_of_a_study_wait_for_one_another(
         assert [DocumentPlan.from_json(run.config).spend_limit for run in reader.runs()] == [2.0, 2.0]
 
 
-def test_a_cancelled_run_ends_the_study(
-    scripted: LoopbackServer, tmp_path: Path, engines: Callable[..., Engines]
-) -> None:
+def test_a_cancelled_run_ends_the_study(scripted, tmp_path, engines):
     session = tmp_path / "mine.session"
     order_study(session, replace(AGENTS, rows=("word_counter",), repeats=1))
     made = engines("cancelled")

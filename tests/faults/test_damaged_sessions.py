@@ -198,9 +198,7 @@ APPS = {"document": trajectory, "regeneration": regeneration}
         *(("regeneration", table) for table in ("tasks", "candidates", "failing_tests", "stages")),
     ],
 )
-async def test_the_app_opens_a_session_with_damage_in(
-    kind: str, table: str, tmp_path: Path, recording: Callable[[str], Path]
-) -> None:
+async def test_the_app_opens_a_session_with_damage_in(kind, table, tmp_path, recording):
     base = tmp_path / "base.session"
     without_constraints(recording(kind), base)
     for column, _ in spread(list(columns(base, table)), 10, len(table)):
@@ -211,9 +209,7 @@ async def test_the_app_opens_a_session_with_damage_in(
 
 
 @pytest.mark.parametrize(("kind", "table", "column"), spread(_BLOBS, 3))
-async def test_the_app_shows_a_session_without_the_texts_of(
-    kind: str, table: str, column: str, recording: Callable[[str], Path]
-) -> None:
+async def test_the_app_shows_a_session_without_the_texts_of(kind, table, column, recording):
     path = recording(kind)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute(f"DELETE FROM blobs WHERE digest IN (SELECT {column} FROM {table})")

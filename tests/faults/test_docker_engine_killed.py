@@ -7,8 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -65,9 +64,7 @@ def _verdicts_so_far(session: Path) -> killing.Verdicts:
     return {key: row for key, row in killing.verdicts(session).items() if row[0] in known}
 
 
-def test_an_engine_that_is_killed_changes_no_verdict(
-    engine: Engine, tmp_path: Path, until: Callable[..., object], fault_counts: Counter[str]
-) -> None:
+def test_an_engine_that_is_killed_changes_no_verdict(engine, tmp_path, until, fault_counts):
     repository = make_repository(tmp_path / "small-sums")
     file = tmp_path / "answers.jsonl"
     bodies = [(f"sums.py::{name}", body) for known in (GOOD, BAD) for name, body in known.items()]

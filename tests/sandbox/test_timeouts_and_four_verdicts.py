@@ -42,9 +42,7 @@ def named(mark: str) -> list[int]:
         (Route.COLD, RIGHT),
     ],
 )
-async def test_the_whole_tree_ends_with_the_candidate(
-    box: Pool, route: Route, end: str, until: Callable[..., Any]
-) -> None:
+async def test_the_whole_tree_ends_with_the_candidate(box, route, end, until):
     assert (await box.run(job(RIGHT))).passed
     mark = "mark" + secrets.token_hex(8)
     body = (
