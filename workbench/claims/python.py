@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from workbench.base import python_syntax
@@ -202,3 +202,29 @@ def _is_switch(node: ast.Call) -> bool:
 def _turns_off(name: str, texts: list[str]) -> bool:
     """Whether a spelling negates a switch: ``--no-color``, or the second part of ``--color/--plain``."""
     return name.startswith("--no-") or any(name in text.split("/")[1:] for text in texts)
+
+
+def subcommands_of(tree: ast.Module) -> Iterator[str]:
+    """Yield the subcommands, and the choices of positional arguments, that a module declares to a command library."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for decorator in node.decorator_list:
+                called = decorator.func if isinstance(decorator, ast.Call) else decorator
+                if isinstance(called, ast.Attribute) and called.attr in ("command", "group"):
+                    named = list(_named_by(decorator)) if isinstance(decorator, ast.Call) else []
+                    # Releases of click differ on a suffix of the function's name.
+                    plain = node.name.lower().replace("_", "-")
+                    yield from named or (plain, re.sub(r"-(?:command|cmd|group|grp)$", "", plain))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in ("add_parser", "add_command", "add_typer"):
+                yield from _named_by(node)
+            elif node.func.attr == "add_argument" and not any(name.startswith("-") for name in _named_by(node)):
+                yield from _texts(inner for one in node.keywords if one.arg == "choices" for inner in ast.walk(one))
+
+
+def _named_by(call: ast.Call) -> Iterator[str]:
+    yield from _texts([*call.args[:1], *(one.value for one in call.keywords if one.arg == "name")])
+
+
+def _texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    yield from (one.value for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, str))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from workbench.sandbox.types import Limits
 
 Kind = Literal["function", "method", "command"]
 ParameterKind = Literal["positional", "variadic", "keyword"]
 
-STAGES = ("literal", "calls", "results", "replay", "original")
+STAGES = ("literal", "calls", "results", "limit", "replay", "original")
 """Reasons for dropping a callable, in the order in which they are checked."""
 
 
@@ -53,3 +55,7 @@ class UsageTask:
     shown: tuple[Call, ...]
     hidden: tuple[Call, ...]
     seconds: float = 0.0  # of the hidden calls together, as replayed
+
+    def limits(self, base: Limits) -> Limits:
+        """Return an answer's limits: ten times the duration of the recorded calls plus 5 seconds, at most those of ``base``."""
+        return replace(base, seconds=min(base.seconds, 10 * self.seconds + 5.0))

@@ -1,0 +1,209 @@
+"""The results of a usage run as parts of a page and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import glyphs
+from workbench.base.text import plural, share
+from workbench.pages.page import Note, PageTable, Part, Subheading, table_of
+from workbench.pages.wording import estimate_words, verdict_words
+from workbench.results.contents import cell
+from workbench.results.usage import PageUse, ReaderUse, TaskUse, UsageResults
+from workbench.usage.gaps import Gap
+
+if TYPE_CHECKING:
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import RunRow
+
+_MOST_ROWS, _MOST_PAGES = 200, 8
+MEASURES = (
+    "Use measures what a reader can do with a page: functions and commands that the project's own tests call with "
+    "literals. It does not measure prose, installation, or what the tests do not call."
+)
+
+
+def usage_parts(results: UsageResults) -> Iterator[Part]:
+    """Yield a usage run as parts of a page: tasks, gaps, and the figures of each page beside no page and the sources."""
+    every = [(used, page) for used in results.readers for page in used.pages]
+    if len(every) == 1:
+        yield _tasks(results.lines(every[0][1])[:_MOST_ROWS])
+    elif every:
+        yield _matrix(results, every)
+    if results.ready > _MOST_ROWS:
+        yield Note(f"… and {results.ready - _MOST_ROWS:,} more tasks")
+    for used, page in every:
+        yield from _gaps(results.lines(page), f"{page.context} · {used.reader}" if len(every) > 1 else "")
+    yield Subheading("Pages")
+    yield _pages(results)
+    for _, page in every[:1] if len({page.page for _, page in every}) == 1 else every:
+        yield from _missing(results, page)
+    yield from map(
+        Note, dict.fromkeys(page.worth.words for _, page in every if page.worth and page.worth.value is None)
+    )
+    if results.controls:
+        controls = ", ".join(f"{name} {share(value)}" for name, value in results.controls.items())
+        yield Note(f"Controls, as the share of tasks that they pass: {controls}.")
+    if results.excluded:
+        yield Note(f"{plural(results.excluded, 'task')} excluded, because a control failed.", "advice")
+    yield Note(MEASURES)
+
+
+def _tasks(lines: list[TaskUse]) -> PageTable:
+    columns: dict[str, Callable[[TaskUse], str]] = {
+        "task": lambda one: one.task.target.name,
+        "kind": lambda one: one.task.target.kind,
+        "hidden calls": lambda one: str(len(one.task.hidden)),
+        "named": lambda one: "" if one.named is None else "yes" if one.named else "no",
+        "samples": lambda one: _samples(one),
+        "use@1": lambda one: share(one.result.at(1)),
+        "line": lambda one: "" if one.line is None else str(one.line),
+    }
+    return table_of(lines, columns, {"hidden calls", "use@1", "line"}, optional={"line"}, droppable=("kind",))
+
+
+def _samples(one: TaskUse) -> str:
+    return "".join(map(cell, one.candidates)).replace(glyphs.RUNNING, glyphs.WAITING)
+
+
+def _matrix(results: UsageResults, every: list[tuple[ReaderUse, PageUse]]) -> PageTable:
+    """Return the samples of each task, with a column for each page and reader."""
+    shown = every[:_MOST_PAGES]
+    readers = {used.reader for used, _ in shown}
+    heads = [page.context if len(readers) == 1 else f"{page.context} · {used.reader}" for used, page in shown]
+    cells = [{one.row.id: _samples(one) for one in results.lines(page)} for _, page in shown]
+    rows = [
+        (task.target.name, *(of_page.get(key, "") for of_page in cells))
+        for key, task in results.tasks.items()
+        if any(key in of_page for of_page in cells)
+    ]
+    return PageTable(("task", *heads), tuple(rows[:_MOST_ROWS]))
+
+
+def _pages(results: UsageResults) -> PageTable:
+    arms: list[tuple[ReaderUse, PageUse]] = []
+    for used in results.readers:
+        arms += [(used, page) for page in (*used.pages, used.none, used.source) if page is not None]
+    columns: dict[str, Callable[[tuple[ReaderUse, PageUse]], str]] = {
+        "page": lambda one: one[1].context,
+        "reader": lambda one: one[0].reader,
+        **{
+            f"use@{k}": partial(lambda place, one: estimate_words(one[1].use_at[place]), place)
+            for place, k in enumerate(results.ks)
+        },
+        "named": lambda one: "" if one[1].named is None else f"{one[1].named} of {results.ready}",
+        "worth": lambda one: one[1].worth.short if one[1].worth is not None else "",
+        "verdicts": lambda one: verdict_words(one[1].outcome.totals.verdicts),
+        "partial": lambda one: ", ".join(one[1].outcome.marks),
+    }
+    return table_of(arms, columns, optional={"partial", "worth"}, droppable=("verdicts",))
+
+
+def _gaps(lines: list[TaskUse], title: str) -> Iterator[Part]:
+    """Yield what an author can mend, by section, and the tasks that the page never names."""
+    found = [(one, one.gap) for one in lines if one.gap is not None]
+    if not found:
+        return
+    yield Subheading(f"Gaps of {title}" if title else "Gaps", plural(len(found), "task"))
+    placed = sorted((gap.line, gap.section, one.task.target.name, gap) for one, gap in found if gap.line)
+    if placed:
+        rows = tuple((section, str(line), name, _gap_words(gap)) for line, section, name, gap in placed)
+        yield PageTable(("section", "line", "task", "gap"), rows, frozenset({1}))
+    unnamed = [one.task.target.name for one, gap in found if not gap.line]
+    if unnamed:
+        yield Note(f"Never named: {_listed(unnamed)}", "advice")
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more." if names[most:] else ".")
+
+
+def _gap_words(gap: Gap) -> str:
+    if gap.kind == "wrong example":
+        return f"`{gap.call}`: the page says {gap.says or 'that it works'}, the program gives {gap.gives}"
+    return {
+        "unnamed": "the page never names it",
+        "no example": "the page names it without an example",
+        "stumbled": "the page shows an example, but the reader stumbled",
+    }[gap.kind]
+
+
+def _missing(results: UsageResults, page: PageUse) -> Iterator[Part]:
+    if page.names is None or not results.should_be_named:
+        return
+    missing = [name for name in results.should_be_named if name not in page.names]
+    count = len(results.should_be_named)
+    text = f"{page.context} names {count - len(missing)} of {plural(count, 'public name')}."
+    yield Note(text + (f" Missing: {_listed(missing)}" if missing else ""))
+
+
+def usage_lines(results: UsageResults) -> Iterator[dict[str, Any]]:
+    """Yield a JSON line for each task of each page, with its gap."""
+    for used in results.readers:
+        for page in used.pages:
+            for one in results.lines(page):
+                yield {
+                    "type": "use",
+                    "task_id": one.task.id,
+                    "reader": used.reader,
+                    "page": page.context,
+                    "named": one.named,
+                    "passed": one.result.passed,
+                    "samples": one.result.counted,
+                    "line": one.line,
+                    "gap": None if one.gap is None else asdict(one.gap),
+                }
+
+
+def usage_json(results: UsageResults) -> dict[str, Any]:
+    """Return the summary of a usage run: the figures of its last page, and those of all pages in ``pages``."""
+    every = [_page_json(page, used) for used in results.readers for page in used.pages]
+    empty: dict[str, Any] = {"page": None, "reader": None, "named": None, "use_at_k": {}, "interval": {}, "none": {}, "source": {},
+             "worth": None, "worth_interval": None, "worth_words": "", "bypassed": 0, "verdicts": {}}  # fmt: skip
+    return {
+        "type": "summary",
+        "session": results.session,
+        "run": results.run.id,
+        "state": results.state,
+        "source": results.run.plan.get("source"),
+        "tasks": results.ready,
+        **(every[-1] if every else empty),
+        "pages": every,
+        "controls": results.controls,
+        "excluded": results.excluded,
+        "dropped": results.dropped,
+        "should_be_named": list(results.should_be_named),
+        "unfinished": results.unfinished,
+        "spend": results.run.spend_usd,
+        "note": results.run.note,
+        "error": results.run.error,
+    }
+
+
+def _page_json(page: PageUse, used: ReaderUse) -> dict[str, Any]:
+    worth = page.worth
+    return {
+        "page": page.context,
+        "digest": page.page,
+        "reader": used.reader,
+        "named": page.named,
+        "use_at_k": page.use_json(),
+        "interval": {str(e.k): None if e.low is None else [e.low, e.high] for e in page.use_at},
+        "interval_words": {str(e.k): e.interval.words if e.interval else None for e in page.use_at},
+        "none": used.none.use_json() if used.none is not None else {},
+        "source": used.source.use_json() if used.source is not None else {},
+        "worth": None if worth is None else worth.value,
+        "worth_interval": None if worth is None or worth.value is None else [worth.low, worth.high],
+        "worth_words": "" if worth is None else worth.words,
+        "bypassed": page.bypassed,
+        "verdicts": dict(page.outcome.totals.verdicts),
+        "names": None if page.names is None else sorted(page.names),
+        "marks": list(page.outcome.marks),
+    }
+
+
+def usage_summary(reader: SessionReader, run: RunRow) -> dict[str, Any]:
+    return usage_json(UsageResults.read(reader, run))
