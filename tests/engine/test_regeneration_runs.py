@@ -19,9 +19,7 @@ from workbench.base.errors import UsageError
 from workbench.commands.summaries import order_summary as summary
 from workbench.engine.stages import STAGES
 from workbench.orders import running
-from workbench.orders.ordered_asks import OrderedAsk
-from workbench.orders.regenerate import MoreSamplesOrder, order_regeneration
-from workbench.orders.rerun import RerunOrder
+from workbench.orders.regenerate import order_regeneration
 from workbench.plans.plan import RegenerationPlan
 from workbench.regeneration.failure_groups import source_of_test, text_of_test_file
 from workbench.session import SessionReader
@@ -131,60 +129,6 @@ def test_canned_bodies_give_the_pass_at_k_computed_by_hand(session, repository, 
         invalid = next(row for row in candidates(session, run).values() if row.verdict == "invalid")
         assert invalid.verdict_reason
         assert {stage.name: stage.state for stage in reader.stages(run)} == dict.fromkeys(STAGES, "done")
-
-
-@pytest.mark.slow
-def test_more_samples_keep_what_is_there(session, repository, scripted, until):
-    scripted.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
-    run = start(session, repository, samples=2)
-    assert ended(session, run, until) == "done", error(session, run)
-    before = candidates(session, run)
-    assert len(scripted.seen) == 6
-    assert MoreSamplesOrder(session, run, 4).begin().runs == [run]
-    assert ended(session, run, until) == "done"
-    after = candidates(session, run)
-    assert len(scripted.seen) == 12
-    assert {key: after[key] for key in before} == before
-    assert sorted({sample for _, sample in after}) == [0, 1, 2, 3]
-    with pytest.raises(UsageError, match="4 samples"):
-        MoreSamplesOrder(session, run, 4).begin()
-    # Another evaluator works on the same tasks, in the same run.
-    again = start(session, repository, evaluator="reference")
-    assert again == run
-    assert ended(session, run, until) == "done"
-    assert summary(session, run)["pass_at_k"] == {"1": 1.0, "3": None}
-    assert candidates(session, run) == after
-    assert len(scripted.seen) == 12
-
-
-@pytest.mark.slow
-def test_rerun_with_another_model_and_testing_again(session, repository, scripted, until):
-    good = Writer({name: [fenced(body)] for name, body in GOOD.items()})
-    bad = Writer({name: [fenced(body)] for name, body in BAD.items()})
-    scripted.answer = lambda body: (good if body["model"] == "better" else bad)(body)
-    run = start(session, repository, samples=1, tasks=("add", "sums.py::clamp"))
-    assert ended(session, run, until) == "done", error(session, run)
-    assert summary(session, run)["pass_at_k"]["1"] == 0.0
-    assert {name for name, _ in candidates(session, run)} == set(TASKS[:2])
-    # Tested again: the same answers, the same verdicts, nothing asked.
-    asked = len(scripted.seen)
-    first = candidates(session, run)["sums.py::add", 0]
-    assert RerunOrder(session, first.id[:8]).begin().orders == [run]
-    assert ended(session, run, until) == "done"
-    assert len(scripted.seen) == asked
-    second = candidates(session, run)["sums.py::add", 0]
-    assert (second.verdict, second.body_blob) == ("failed", first.body_blob)
-    assert (second.at or 0) > (first.at or 0)
-    # The failed ones with another model.
-    (again,) = RerunOrder(session, failed=True, model="openai/better").begin().orders
-    assert isinstance(again, OrderedAsk)
-    assert again.run == run
-    assert ended(session, run, until) == "done"
-    assert {row.verdict for row in candidates(session, run, "openai/better").values()} == {"passed"}
-    assert summary(session, run)["evaluator"] == "openai/better"
-    assert summary(session, run)["pass_at_k"]["1"] == 1.0
-    with pytest.raises(UsageError, match="no task or candidate"):
-        RerunOrder(session, "nothing-like-it").begin()
 
 
 @pytest.mark.slow

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from engine.author import METADATA, README, Body, call
 from engine.tiny_repository import make_repository
 from loopback.server import LoopbackServer
 
@@ -43,23 +40,6 @@ AGENTS = Study(
     repeats=2,
     settings=StudySettings(judges=("offline",)),
 )
-
-
-class Killer:
-    """Hands in a README at once; at some requests the engine that asks is killed instead, without any warning."""
-
-    def __init__(self, session: Path, at: set[int]) -> None:
-        self.session, self.at, self.asked = session, at, 0
-
-    def __call__(self, body: Body) -> str:
-        self.asked += 1
-        if self.asked in self.at:
-            with SessionReader(self.session) as reader:
-                held = [reader.holder(run.id) for run in reader.runs()]
-            for one in held:
-                if one is not None:
-                    os.kill(one.pid, signal.SIGKILL)
-        return call("respond", readme=README, metadata=METADATA)
 
 
 def finish(session: Path, study: Study, trials: int) -> None:
@@ -337,32 +317,6 @@ def test_a_cancelled_run_ends_the_study(scripted, tmp_path, engines):
     assert execute_study(session, "mine") == 1
     assert len(made.launched) == 1
     assert states(session)[0] == "cancelled"
-
-
-@pytest.mark.nightly
-@pytest.mark.fresh_engines
-def test_killed_twice_nothing_is_lost_and_nothing_done_again(scripted: LoopbackServer, tmp_path: Path) -> None:
-    session = tmp_path / "killed.session"
-    scripted.answer = killer = Killer(session, {1, 3})
-    study = replace(AGENTS, rows=("word_counter",), repeats=1)
-    order_study(session, study)
-    # The first run is killed; the study goes on with the second.
-    assert execute_study(session, "mine") == 1
-    with SessionReader(session) as reader:
-        outcome = read_study(reader, "mine")
-    assert [cell.state for cell in outcome.cells.values()] == ["interrupted", "done"]
-    order_study(session, study)
-    assert execute_study(session, "mine") == 1
-    assert execute_study(session, "mine") == 0
-    with SessionReader(session) as reader:
-        outcome = read_study(reader, "mine")
-        assert len(reader.trials()) == 2
-    assert outcome.finished
-    # Each trial was asked for once, and twice again where the engine died with the answer.
-    assert killer.asked == 4
-    first, second = (outcome.cell("word_counter", column).means["score"].value for column in outcome.columns)
-    assert first == second
-    assert (first or 0) > 0
 
 
 @pytest.mark.slow
