@@ -12,10 +12,11 @@ from workbench.base.text import plural, share
 from workbench.pages.page import Note, PageTable, Part, Subheading, table_of
 from workbench.pages.wording import estimate_words, verdict_words
 from workbench.results.contents import cell
-from workbench.results.usage import PageUse, ReaderUse, TaskUse, UsageResults
+from workbench.results.usage import PageUse, ReaderUse, TaskUse, UsageResults, use_and_scores
 from workbench.usage.gaps import Gap
 
 if TYPE_CHECKING:
+    from workbench.results.contents import Contents
     from workbench.session.reader import SessionReader
     from workbench.session.rows import RunRow
 
@@ -140,6 +141,19 @@ def _missing(results: UsageResults, page: PageUse) -> Iterator[Part]:
     yield Note(text + (f" Missing: {_listed(missing)}" if missing else ""))
 
 
+def agreement_parts(contents: Contents, results: UsageResults) -> Iterator[Part]:
+    """Yield the scores beside use@1 for trials whose READMEs were measured, and their rank correlation."""
+    for used in results.readers:
+        found = use_and_scores(contents, used)
+        if found is None:
+            continue
+        rows = tuple((one.agent, one.page, f"{one.points:.1f}", share(one.use)) for one in found.trials)
+        yield Subheading(f"Use and score · {used.reader}")
+        yield PageTable(("agent", "page", found.judged, "use@1"), rows, frozenset({2, 3}))
+        words = f"{found.tau:.2f}" if found.tau is not None else "not defined, because one side does not vary"
+        yield Note(f"Kendall's tau-b of score and use@1 over {plural(len(rows), 'trial')}: {words}.")
+
+
 def usage_lines(results: UsageResults) -> Iterator[dict[str, Any]]:
     """Yield a JSON line for each task of each page, with its gap."""
     for used in results.readers:
@@ -168,7 +182,7 @@ def usage_json(results: UsageResults) -> dict[str, Any]:
         "session": results.session,
         "run": results.run.id,
         "state": results.state,
-        "source": results.run.plan.get("source"),
+        "project": results.run.plan.get("source"),
         "tasks": results.ready,
         **(every[-1] if every else empty),
         "pages": every,
