@@ -106,7 +106,7 @@ async def test_a_docstring_that_copies_the_code_is_noted(snapshot):
     (snapshot.root / "m.py").write_bytes(b"def f(a, b):\n    total = a * b + 3\n    return round(total, 2)\n")
     asker = Canned("Does total = a * b + 3; return round(total, 2).")
     found = await (await prepared("llm:m", snapshot, asker=asker)).docstring("m.py", "f", 1)
-    assert any("carries the code" in note for note in found.notes)
+    assert any("contains the code" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The agent's context, which calls the model, runs tools and records steps, and the inherited steps of a fork."""
+"""The agent's context (model calls, tools, recorded steps) and the inherited steps of a fork."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workbench.models.types import Answer, Message, ModelClient, ModelError, Req
 from workbench.repository import View
 
 INHERITED = "inherited"
-"""``Answer.source`` of an answer that was reused from a fork's parent trial at no cost."""
+"""Value of ``Answer.source`` for an answer that a fork reuses from its parent trial at no cost."""
 
 
 class ForkDiverged(WorkbenchError):
@@ -149,7 +149,7 @@ class OutOfSteps(Exception):
 
 @dataclass(slots=True)
 class Conversation:
-    """The message history, which is sent with every request, and the closing sentences of tool messages."""
+    """The message history sent with every request and the closing sentences of tool messages."""
 
     messages: list[Message] = field(default_factory=list)
     closings: Closings = OWN_CLOSINGS
@@ -328,7 +328,7 @@ class AgentContext:
 
     @property
     def is_constrained(self) -> bool:
-        """Whether answers follow grammars, as those of the embedded model do, both live and recorded."""
+        """Whether answers follow a grammar, as the embedded model's answers do, live or recorded."""
         return self._answering.startswith("local")
 
     def note(self, kind: str, action: str, target: str, turn: Turn, problem: str | None = None) -> None:

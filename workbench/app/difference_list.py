@@ -39,7 +39,7 @@ def laid_out(columns: Sequence[panes.PaneColumn[Any]], rows: Sequence[Any]) -> C
 
 
 class TableRows:
-    """The rows of a table: a sign that shows which side has the row, then columns."""
+    """Table rows; the first cell is a sign that shows which side has the row."""
 
     def __init__(self, table: panes.PaneTable[Any]) -> None:
         self.rows, self.by_stretch, self.nothing = table.rows, table.number is not None, table.nothing
@@ -202,7 +202,7 @@ class DifferenceList(HeadedList):
     def below(self, lines: int) -> str:
         """Return the explanations of both sides for the selected row, in up to ``lines`` lines each.
 
-        The full name comes first if the row is likely to cut it.
+        The full name comes first if the row is likely to truncate it.
         """
         pane, row, width = self.pane, self.selected, max(10, self.text_width - 1)
         if not isinstance(pane, panes.PaneTable) or pane.says is None or row is None or row.heading:

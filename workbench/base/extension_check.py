@@ -1,4 +1,4 @@
-"""Try to import external classes that a plan names in a separate process, before anything is written for the plan.
+"""Test in a separate process that the external classes of a plan can be imported, before the plan is stored.
 
 Imports in that process can neither slow down nor crash the calling program, and they work exactly as in the engine:
 with the same interpreter, working directory and PYTHONPATH.

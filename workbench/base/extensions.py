@@ -228,9 +228,9 @@ def installed(*, own: bool = False) -> tuple[Plugin, ...]:
             name, path, package = one_line(point.name), one_line(point.value, 200), _package(point)
             problem = ""
             if not _NAME.fullmatch(name):
-                problem = "its name must be of small letters, digits and . _ -, 64 at most"
+                problem = "its name must consist of at most 64 lower-case letters, digits and . _ -"
             elif name in taken:
-                problem = f"{taken[name]} has that name too, and comes first"
+                problem = f"{taken[name]} also has that name and takes precedence"
             taken.setdefault(name, package)
             found.append(Plugin(kind, name, path, package, problem))
     return tuple(found)

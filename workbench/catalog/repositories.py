@@ -276,8 +276,8 @@ class BuildRecord:
     functions: int
     other_functions: int  # functions in tests, documentation and ``setup.py``
     traced: int  # functions that a stable test executes
-    in_time: int  # those of them executed by tests within the time limit
-    tasks: int  # those of them for which tests pass with the original body and fail with a stub
+    in_time: int  # of these, functions executed by tests within the time limit
+    tasks: int  # of these, functions whose tests pass with the original body and fail with a stub
     dropped: Mapping[str, int]
     stable: int  # number of tests that passed in every run of the suite
     unstable: Mapping[str, str]  # tests that passed in only some runs, with their outcomes

@@ -167,7 +167,7 @@ async def check_pages(
         else:
             blocks = []
             for page in pages:
-                blocks += settled(page, plan_of(page, project, None), project, "blocks were not to be run")
+                blocks += settled(page, plan_of(page, project, None), project, "running blocks was not requested")
         options.on_known(CheckResult(names, tuple(blocks), problems=tuple(notes)))
         claims = agreed(await looked_up, blocks)
     finally:

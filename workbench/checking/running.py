@@ -62,7 +62,7 @@ async def run_page(
         # An alarm counts only if it also occurs when the page runs in order.
         first, late, _ = await run.once(plan, "0", on_known)
     # A step that timed out would time out again.
-    in_time = plan.without(lambda at, _: at in late, "it had not ended when its time was up", harmless=False)
+    in_time = plan.without(lambda at, _: at in late, "it did not end within the time limit", harmless=False)
     for seed in range(1, 1 + _SAME + _SAME_WHERE_RANDOM):
         if not any(one.verdict in ALARMS for one in first):
             break

@@ -103,5 +103,5 @@ VERBS: dict[str, Verb] = {
     ),
     "remove": ("remove an installed program", _NAME, run_remove),
     "kept": ("list the docs that programs wrote and the cache stores, newest first", _JSON, run_kept),
-    "forget": ("delete some of these docs; the next run has them written, and paid for, again", _FORGOTTEN, run_forget),
+    "forget": ("delete some of these docs; the next run writes them, and pays for them, again", _FORGOTTEN, run_forget),
 }

@@ -42,7 +42,7 @@ _SERVE: dict[str, Argument] = {
 
 def serve_app(arguments: argparse.Namespace) -> int:
     origins = tuple(_origin(text) for text in arguments.origin)
-    token = os.environ.pop(TOKEN_VARIABLE, "")  # apps do not need it
+    token = os.environ.pop(TOKEN_VARIABLE, "")  # the apps must not inherit it
     if token and len(token) < _SHORTEST:
         raise UsageError(f"${TOKEN_VARIABLE} has {len(token)} characters; use {_SHORTEST} or more, or unset it.")
     if arguments.host:

@@ -368,8 +368,8 @@ def watch_order(
     """Follow an order, or a run to its end, print its summary and return the exit code.
 
     The exit code is 0 if every candidate has a verdict, 1 if something failed, 2 if the engine refused the order, and
-    130 if interrupted. ``advice`` is printed after an interruption; by default it is how to resume. ``began`` is when
-    the work was ordered; the default is now.
+    130 if interrupted. ``advice`` is printed after an interruption; by default, it says how to resume. ``began`` is
+    when the work was ordered; the default is now.
     """
     order = run if isinstance(run, OrderedAsk) else None
     key = order.run if order else str(run)

@@ -92,7 +92,7 @@ class LlmDocs:
             return ""
         return (
             f"{self.name}: {self._shortened:,} of {self._asked:,} answers were cut at the limit of "
-            f"{self._sampling.max_tokens:,} tokens; what is whole of them is used"
+            f"{self._sampling.max_tokens:,} tokens; their complete parts are used"
         )
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None:
@@ -110,7 +110,7 @@ class LlmDocs:
         except SpliceError as error:
             return Docstring(None, (*notes, str(error)))
         if measure_leakage(text, body_text(source, function)).flagged:
-            notes = (*notes, "the docstring carries the code")
+            notes = (*notes, "the docstring contains the code")
         return Docstring(text, notes)
 
     async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
@@ -183,7 +183,7 @@ def extract_docstring(answer: str, function: Function | None = None) -> tuple[st
             text = inside
     from_code = _from_function(text, function) if function is not None else None
     if from_code is not None:
-        text, notes = from_code, ("the docstring stood in code",)
+        text, notes = from_code, ("the docstring was inside code",)
     else:
         literal = _LITERAL.search(text)
         if literal:
@@ -194,7 +194,7 @@ def extract_docstring(answer: str, function: Function | None = None) -> tuple[st
     text = inspect.cleandoc(text).strip().strip('"').strip()
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", text)
     if not text:
-        return None, (*notes, "the answer holds no docstring")
+        return None, (*notes, "the answer contains no docstring")
     if len(text) > MAX_DOCSTRING:
         return None, (*notes, f"the docstring is longer than {MAX_DOCSTRING:,} characters")
     return text, notes

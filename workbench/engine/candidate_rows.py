@@ -18,7 +18,7 @@ from workbench.session.identity import candidate_id
 from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow
 
-TAKEN_OUT = "The task was taken out."
+TAKEN_OUT = "The task was excluded."
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ from workbench.session.sample_counts import is_counted
 if TYPE_CHECKING:
     from workbench.engine.regenerate import Sandboxes
 
-#: How many candidates in a row may fail before the run ends: the rest would fail as well, slowly.
+#: Number of consecutive failures after which the run ends: the remaining candidates would fail as well, slowly.
 GIVE_UP_AFTER = 12
 #: The same limit for permanent causes: a wrong name, key or address, or an exhausted quota.
 GIVE_UP_PERMANENT_AFTER = 3
@@ -47,7 +47,7 @@ class _Gate:
 
 
 class Candidates:
-    """Executes the candidates of a run; ``not_again`` has the reasons why some could not be retested."""
+    """Executes the candidates of a run; ``not_again`` lists the reasons why some could not be retested."""
 
     def __init__(
         self, writer: SessionWriter, evaluators: Evaluators, pool: Sandboxes, limits: Limits, progress: StageProgress

@@ -103,7 +103,9 @@ def _ready(session: Path, row: CheckRow) -> tuple[str, Path, CheckResult | None]
     case = resolve_case(trial.case_id)
     snapshot = kept_snapshot(case, trial.snapshot or "") or snapshot_of(case)
     if trial.snapshot and snapshot.digest != trial.snapshot:
-        raise ContentChanged(f"The repository of {case.name} has changed since, and its former content is not kept.")
+        raise ContentChanged(
+            f"The repository of {case.name} has changed since, and its former content is no longer available."
+        )
     return text, snapshot.root, before
 
 

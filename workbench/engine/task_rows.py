@@ -40,7 +40,7 @@ from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import TaskRow
 
 #: Reasons for excluding a task after a rebuild or with different documentation.
-OTHER_BASIS = "Built again since: it rests on other tests or other documentation now, which is a task of its own."
+OTHER_BASIS = "The task was rebuilt with other tests or documentation, which makes it a different task."
 NO_TASK_NOW = "The tasks were rebuilt, and this function is no longer one."
 _LARGEST_TEST_FILE = 1_000_000  # bytes; larger ones are not stored
 _AT_ONCE = 16  # concurrent requests by doc systems; the gateway has its own limit
@@ -295,7 +295,7 @@ class TaskStore:
                 # Its verdicts belong to that run; this run would have no task and yet count as a success.
                 raise WorkbenchError(
                     f"The session has the same task {task.id} already, in run {row[0]}, under another source; "
-                    "name that source, or give --session another file."
+                    "name that source, or choose another file with --session."
                 )
 
     def _test_files(self, tests: Sequence[str]) -> str | None:

@@ -160,7 +160,7 @@ def standings(
     below: float,
     samples: int,
 ) -> tuple[Standing, ...]:
-    """Return every function, with those that became no task last; samples numbered from ``samples`` on are held out."""
+    """Return every function, with those that yield no task last; samples numbered from ``samples`` on are held out."""
     found = []
     for task in tasks:
         seen = share_of(candidates.get(task.id, ()), range(samples))

@@ -64,8 +64,9 @@ def commit_message(attempts: Sequence[DocstringAttempt], ks: Sequence[int], eval
     lines += [
         "",
         f"Kept {len(accepted):,} of {len(attempts):,} docstrings tried, of {plural(functions, 'function')}; "
-        f"{tested:,} came to held-out samples.",
-        "These samples chose what was kept, so its gains are too high. The mean gain of all that came to them is",
+        f"{tested:,} were tested on held-out samples.",
+        "These samples decided what was kept, so its gains are too high. The mean gain of all docstrings tested "
+        "on them is",
         f"{every.value or 0.0:+.2f}{bounds}.",
     ]
     return "\n".join(lines) + "\n"

@@ -119,7 +119,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
     with SessionWriter(session) as writer, writer.transaction() as connection:
         for key in waiting:
             writer.set_run(key, state="queued", finished_at=None, error=None)
-            if key in imported:  # the items of an import keep the states of their files
+            if key in imported:  # imported items keep the states recorded in their files
                 continue
             kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (key,)).fetchone()
             if kind == "regenerate":  # the next engine records its own acceptances

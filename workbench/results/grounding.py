@@ -31,8 +31,8 @@ RULES = 2
 class GroundingCounts:
     """A trial's grounding as shown in a table.
 
-    The other fields are numbers of items, or None without a README (``unseen`` and ``nowhere`` also without the
-    repository on this machine). ``share`` is the share of the repository's bytes that were shown to the agent.
+    ``share`` is the share of the repository's bytes that were shown to the agent. All other fields are numbers of
+    items, or None without a README (``unseen`` and ``nowhere`` also without the repository on this machine).
     """
 
     seen: int | None

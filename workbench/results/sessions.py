@@ -23,7 +23,7 @@ _CANDIDATES = (
     f"SELECT state, evaluator, control, count(*), total({CONTROL_FAILS}), "
     f"total(agrees = 0), max(at) FROM candidates WHERE run_id NOT IN {ARCHIVED_RUNS} GROUP BY 1, 2, 3"
 )
-# The modification date of the file is no use: SQLite also writes to an older file when it is merely opened.
+# The modification time of the file is unusable: SQLite also writes to an older file when it is merely opened.
 _TIMES = (
     "SELECT (SELECT max(finished_at) FROM trials), (SELECT max(at) FROM steps), (SELECT max(at) FROM scorecards), "
     "(SELECT max(at) FROM annotations), (SELECT max(at) FROM stages)"
@@ -85,10 +85,10 @@ class SessionFacts:
         problems = []
         if self.wrong_controls:
             tasks = "1 task" if self.wrong_controls == 1 else f"{self.wrong_controls:,} tasks"
-            problems.append(f"a control does not hold on {tasks}")
+            problems.append(f"a control fails on {tasks}")
         if self.disagreements:
             times = "a cold re-check" if self.disagreements == 1 else f"{self.disagreements:,} cold re-checks"
-            problems.append(f"{times} gave another verdict than the fast path")
+            problems.append(f"{times} gave a different verdict than the fast path")
         return f"Self-check failed: {'; '.join(problems)}." if problems else ""
 
 

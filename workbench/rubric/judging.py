@@ -164,7 +164,7 @@ def make_judge(
             offered = {"asker": asker, "scope": scope}
             return ValidatedJudge(cast(Judge, make("judge", load("judge", name, Judge, folders), offered)))
     if asker is None:
-        raise UsageError(f"The judge {name} is a model, and no model can be asked here.")
+        raise UsageError(f"The judge {name} is a model, but no model is available here.")
     return LLMJudge(asker, name, repeats=repeats, scope=scope)
 
 
@@ -199,7 +199,7 @@ def _problem(tier: int, questions: Sequence[Question], criteria: object) -> str:
     return ""
 
 
-_UNPARSED = "not looked at: the answer does not parse"
+_UNPARSED = "not scored: the answer does not parse"
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ class SessionReader(RowReader):
             return []
 
     def _without_feed(self) -> int:
-        self.note_damage("table changes", "a page of it is damaged; what changes is not seen live")
+        self.note_damage("table changes", "a page of it is damaged; changes are not shown live")
         return 0
 
     def _changes(self, since: int, limit: int) -> list[rows.Change]:

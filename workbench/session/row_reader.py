@@ -21,7 +21,7 @@ Row = TypeVar("Row")
 
 
 class TextDamaged(SessionCorrupt):
-    """A single text of a session cannot be read; the rest can."""
+    """A single text of a session cannot be read; the others can."""
 
 
 class RowReader:

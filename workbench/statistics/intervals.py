@@ -23,7 +23,7 @@ from statistics import NormalDist
 
 PLURALS = {"repository": "repositories", "file": "files", "task": "tasks", "case": "cases", "trial": "trials"}
 OF_TRIALS = {"repository": "case", "file": "case", "task": "trial", "": ""}
-"""Names of the clusters of trials, by those of the clusters of tasks."""
+"""Names of the clusters of trials that correspond to the clusters of tasks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,7 @@ def missing_of(trial: TrialTally, measure: str, scale: Scale) -> tuple[str, str]
         return UNSCORED, _unscored(trial, scale)
     if measure in trial.checks:
         return "without a share", "no block was run" if measure == "works" else "nothing can be said of its claims"
-    return "not checked", "" if trial.readme else "no README was handed in"
+    return "not checked", "" if trial.readme else "no README was submitted"
 
 
 def _unscored(trial: TrialTally, scale: Scale) -> str:
@@ -325,7 +325,7 @@ def _pass(work: CellWork, k: int, samples: int) -> Mean:
     few = f"fewer than {k} counted samples" if k > 1 else "no counted sample"
     missing = [
         Missing(WITHOUT, f"{few} yet", waiting),
-        Missing(WITHOUT, f"{few}: the others are errors of ours or were not requested", undefined - waiting),
+        Missing(WITHOUT, f"{few}: the others are workbench errors or were not requested", undefined - waiting),
         Missing(WITHOUT, "not begun", ahead),
     ]
     if len(files) > 1:

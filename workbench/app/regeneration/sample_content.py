@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 TABS = ("Diff", "Candidate", "Docstring", "Prompt", "Answer")
 SHOWN_AT_FIRST = 64_000
-"""How many bytes of a text are loaded until the user asks for more."""
+"""Number of bytes of a text to load until the user asks for more."""
 COMPARED = 200_000
-"""How many bytes of each body are compared, since line matching takes quadratic time in the worst case."""
+"""Number of bytes of each body to compare; line matching takes quadratic time in the worst case."""
 _TRACEBACK = 40_000  # maximum bytes per traceback
 _MESSAGE = 4_000  # maximum characters per message
 _TESTS = 200  # maximum number of failing tests shown
 _ERROR = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")
 _OUTCOMES = VERDICTS | {"error": VERDICTS["crashed"], "missing": VERDICTS["invalid"], "skipped": WAITING}
-_SHORT = 80  # up to this many lines of both bodies together, the diff shows everything
+_SHORT = 80  # up to this many lines (of both bodies together), the diff shows everything
 _REPLACED = 3  # maximum number of former verdicts listed
 GONE = "This task is no longer in the session."
 FORMER = "former verdict, until the sample has been tested again"

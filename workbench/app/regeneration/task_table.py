@@ -82,7 +82,7 @@ def _passed_of(samples: Sequence[SampleState]) -> Part:
 
 def _other(one: OtherSamples) -> TableColumn[TaskLine]:
     def cells(line: TaskLine) -> list[Part]:
-        # A dash means that the evaluator was not asked or the run lacks the task.
+        # A dash means that the evaluator was not used or the run lacks the task.
         return [cell_of(sample) for sample in one.samples.get(line.id, ())] or [(NOTHING, "dim")]
 
     return TableColumn(title=one.name, cell=cells, width=max(7, len(one.name)), widest=20, text=True,

@@ -161,7 +161,7 @@ class NewStudyDialog(ordering.OrderForm[Study]):
             text = estimate.beside(cells * whole.repeats)
         else:
             text = f"{plural(cells, 'cell')}{': ' if estimate.count is not None else ' of '}{estimate.sentence()}"
-        another = "\nThe session has a study of this name: it becomes this one, and what is done stays."
+        another = "\nThe session has a study of this name: this one replaces it; finished results are kept."
         return f"{_product(whole)} = {text}.{another if _has_another(order.session, whole) else ''}"
 
     def in_plain_process(self, study: Study) -> Study:

@@ -45,7 +45,7 @@ WRAPPED = (
 
 
 def isolation() -> str:
-    """Why this is no sandbox (not process 1, other processes, a network, a writable system); "" if it is one."""
+    """Return why this is no isolating sandbox (not process 1, other processes, network, writable system), or ""."""
     if os.getpid() != 1:
         return "it is not process 1 of a namespace of its own"
     others = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
@@ -238,7 +238,7 @@ def done(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, 
 
 
 def files(folder: str) -> dict[str, tuple[int, ...]]:
-    """Every writable path in the check's folder and the in-memory folders, with what changes on a write."""
+    """Return the writable paths in the check's folder and the in-memory folders, with metadata that writes change."""
     found: dict[str, tuple[int, ...]] = {}
     pending = [os.path.join(folder, place) for place in PLACES]
     while pending:
@@ -265,7 +265,7 @@ def files(folder: str) -> dict[str, tuple[int, ...]]:
 
 
 def shell_state() -> list[str] | None:
-    """Saved shell state without what bash sets by itself; None where there is none."""
+    """Return the saved shell state without the variables that bash sets itself, or None if there is none."""
     try:
         with open(STATE, encoding="utf-8", errors="replace") as file:
             return [line for line in file.read().splitlines() if not BY_ITSELF.match(line)]

@@ -275,7 +275,7 @@ class PeerClient:
 
 
 def _count(value: Any) -> int:
-    """Return a token count, which is a float in A2A's JSON, or 0 if it is missing or invalid."""
+    """Return a token count, or 0 if it is missing or invalid; A2A's JSON represents it as a float."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if number and 0 <= value <= _MOST else 0
 
