@@ -177,14 +177,14 @@ async def test_a_recheck_that_disagrees_is_shown_like_a_failed_self_check(record
 
 
 @pytest.mark.parametrize(
-    ("lasting", "advice"), [(True, "Press ctrl+n for another order."), (False, "Press u to resume.")]
+    ("permanent", "advice"), [(True, "Press ctrl+n for another order."), (False, "Press u to resume.")]
 )
-async def test_a_failed_run_says_whether_a_resume_can_mend_it(recorder, lasting, advice):
-    recorder.run(state="failed", lasting=lasting)
+async def test_a_failed_run_says_whether_a_resume_can_mend_it(recorder, permanent, advice):
+    recorder.run(state="failed", permanent_failure=permanent)
     recorder.writer.set_run(RUN, error="The repository has no Python functions outside its tests.")
     async with regeneration(recorder.path) as (pilot, screen):
         await sees(pilot, "no Python functions", advice)
-        assert bool(screen.check_action("resume", ())) != lasting
+        assert bool(screen.check_action("resume", ())) != permanent
 
 
 async def test_quarantined_tests_are_listed_with_their_outcomes(recorder):

@@ -56,9 +56,9 @@ def spent_by(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-async def one_trial(folder: Path, asker: object, log: Here, model: str) -> tuple[float, float]:
+async def one_trial(folder: Path, model_client: object, log: Here, model: str) -> tuple[float, float]:
     """Return milliseconds a step of a trial of so many steps: on the wall, and of this process's processor time."""
-    context = AgentContext(Assignment("demo", "x"), View(folder), asker, log, model=model, max_steps=STEPS)  # type: ignore[arg-type]
+    context = AgentContext(Assignment("demo", "x"), View(folder), model_client, log, model=model, max_steps=STEPS)  # type: ignore[arg-type]
     wall, cpu = time.perf_counter(), time.process_time()
     submission = await RemoteAgent().document(context)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -88,10 +88,10 @@ async def main() -> int:
             for form, url in zip(FORMS, found, strict=True):
                 measured, before = [], spent_by(process)
                 for _ in range(ROUNDS):
-                    asker = PeerClient(f"a2a:{url}", Here([]))
+                    model_client = PeerClient(f"a2a:{url}", Here([]))
                     model = (await fetch_card(url)).model
-                    measured.append(await one_trial(folder, asker, Here([]), model))
-                    await asker.aclose()
+                    measured.append(await one_trial(folder, model_client, Here([]), model))
+                    await model_client.aclose()
                 theirs = (spent_by(process) - before) * 1000 / STEPS / ROUNDS
                 wall, cpu = middle(measured)
                 more = cpu + theirs - here[1]

@@ -113,10 +113,12 @@ def test_a_missing_module_is_named_with_where_it_was_looked_for(folder: Path) ->
 
 
 def test_the_constructor_gets_what_it_names_and_nothing_else(folder: Path) -> None:
-    write(folder, "loud_made", GOOD + "    def __init__(self, asker): self.asker = asker\n")
+    write(folder, "loud_made", GOOD + "    def __init__(self, model_client): self.model_client = model_client\n")
     loaded = load("shouter", "loud_made:Good", Shouter)
-    assert make("shouter", loaded, {"asker": 5, "scope": "x"}).asker == 5
-    with pytest.raises(ExtensionProblem, match=r"The shouter loud_made:Good cannot be made: TypeError: .*'asker'"):
+    assert make("shouter", loaded, {"model_client": 5, "scope": "x"}).model_client == 5
+    with pytest.raises(
+        ExtensionProblem, match=r"The shouter loud_made:Good cannot be made: TypeError: .*'model_client'"
+    ):
         make("shouter", loaded)
     write(folder, "loud_frozen", GOOD.replace("    loud", "    __slots__ = ()\n    loud"))
     with pytest.raises(ExtensionProblem, match=r"cannot be made: AttributeError: .*'name'"):
@@ -191,7 +193,9 @@ async def test_a_judge_that_answers_nonsense_leaves_the_tier_unscored(folder: Pa
 
 def test_a_judge_may_take_the_gateway(folder: Path) -> None:
     write(
-        folder, "asking_judge", JUDGE.format("[]") + "    def __init__(self, asker, scope): self.given = asker, scope\n"
+        folder,
+        "asking_judge",
+        JUDGE.format("[]") + "    def __init__(self, model_client, scope): self.given = model_client, scope\n",
     )
     judge = make_judge("asking_judge:Judge", None, scope="trial-1/judge")
     assert judge._judge.given == (None, "trial-1/judge")  # type: ignore[attr-defined]

@@ -101,7 +101,7 @@ def test_programs_get_the_counts_and_the_whole_check(checked: tuple[Path, str]) 
     assert [one["verdict"] for one in mine["check"]["blocks"]] == ["differs", "works", "not run"]
     assert {(one["works"], one["check"]) for one in trials if one is not mine} == {(None, None)}
     rows = {row["trial"]: row for row in csv.DictReader(io.StringIO(written(session, "csv")))}
-    names = ("blocks_work", "blocks_run", "blocks", "claims_true", "claims_said", "claims")
+    names = ("blocks_work", "blocks_run", "blocks", "claims_true", "claims_decided", "claims")
     assert [rows[trial][name] for name in names] == ["1", "2", "3", "1", "2", "2"]
     assert {rows[key]["blocks"] for key in rows if key != trial} == {""}
 

@@ -88,11 +88,11 @@ def snapshot(tmp_path):
 def program(tmp_path, home, needs_bubblewrap):
     """Make a doc system of a script."""
 
-    def make(script, words="{folder}", asker=None, **limits):
+    def make(script, words="{folder}", model_client=None, **limits):
         file = tmp_path / "scripts" / "mydoc.py"
         file.parent.mkdir(exist_ok=True)
         file.write_text(script)
-        return DocProgram(CommandAdapter(f"python {file} {words}"), asker, ProgramLimits(**limits))
+        return DocProgram(CommandAdapter(f"python {file} {words}"), model_client, ProgramLimits(**limits))
 
     return make
 

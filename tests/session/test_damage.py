@@ -216,7 +216,7 @@ def test_a_text_that_is_damaged_says_so_in_its_place(
         with pytest.raises(SessionError, match=f"^The README cannot be read: .*({why})"):
             reader.text(digest, of="the README")
         assert reader.shown(digest, "the README", 1000).startswith("(The README cannot be read: ")
-        assert reader.kept(digest, "the README") is None
+        assert reader.text_or_none(digest, "the README") is None
         assert "the README: cannot be read" in sentences(reader)
 
 

@@ -187,7 +187,7 @@ class AgentContext:
         self,
         assignment: Assignment,
         view: View,
-        asker: ModelClient,
+        model_client: ModelClient,
         log: StepLog,
         *,
         model: str,
@@ -207,7 +207,7 @@ class AgentContext:
         self.listed_folders: list[str] = []
         self.read: list[str] = []
         self.texts: dict[str, str] = {}
-        self._asker = asker
+        self._model_client = model_client
         self._log = log
         self._model = model
         self._answering = recorded or model
@@ -281,7 +281,7 @@ class AgentContext:
             if inherited is not None and self._number < inherited.step:
                 answer = inherited.answer(request)
             else:
-                answer = await self._asker.complete(request)
+                answer = await self._model_client.complete(request)
         except ModelError as error:
             self._record("error", error.kind, "", began, request=request, problem=str(error))
             raise

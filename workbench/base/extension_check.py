@@ -67,7 +67,7 @@ def _tried(order: dict[str, Any]) -> tuple[str, list[str]]:
     try:
         for kind, path in order["named"]:
             loaded = load(kind, path, protocol_of(kind), order["folders"])
-            make(kind, loaded, {"asker": None, "scope": ""})
+            make(kind, loaded, {"model_client": None, "scope": ""})
             found.append(loaded.folder)
     except ExtensionProblem as problem:
         return str(problem), []

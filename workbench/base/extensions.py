@@ -83,7 +83,7 @@ def make(kind: str, loaded: Loaded, offered: Mapping[str, object] | None = None)
         instance = loaded.cls(**taken)
         instance.name = loaded.path
     except Exception as error:
-        raise ExtensionProblem(f"The {kind} {loaded.path} cannot be made: {_said(error)}.") from error
+        raise ExtensionProblem(f"The {kind} {loaded.path} cannot be made: {_message_of(error)}.") from error
     return instance
 
 
@@ -93,7 +93,7 @@ def failure(kind: str, path: str, error: BaseException) -> str:
     while trace is not None:
         code = trace.tb_frame.f_code
         place, trace = f"{Path(code.co_filename).name}, line {trace.tb_lineno}", trace.tb_next
-    return f"The {kind} {path} failed: {_said(error)}" + (f" ({place})." if place else ".")
+    return f"The {kind} {path} failed: {_message_of(error)}" + (f" ({place})." if place else ".")
 
 
 def _imported(kind: str, path: str, name: str, folders: Sequence[str]) -> ModuleType:
@@ -112,9 +112,9 @@ def _imported(kind: str, path: str, name: str, folders: Sequence[str]) -> Module
             raise ExtensionProblem(
                 f"There is no {kind} {path}: no module {error.name} in {looked}, on PYTHONPATH or installed."
             ) from None
-        raise ExtensionProblem(f"There is no {kind} {path}: importing {name} failed: {_said(error)}.") from error
+        raise ExtensionProblem(f"There is no {kind} {path}: importing {name} failed: {_message_of(error)}.") from error
     except (Exception, SystemExit) as error:
-        raise ExtensionProblem(f"There is no {kind} {path}: importing {name} failed: {_said(error)}.") from error
+        raise ExtensionProblem(f"There is no {kind} {path}: importing {name} failed: {_message_of(error)}.") from error
 
 
 @contextmanager
@@ -179,7 +179,7 @@ def _members(protocol: type[Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if not name.startswith("_") and name != "name"}
 
 
-def _said(error: BaseException) -> str:
+def _message_of(error: BaseException) -> str:
     message = one_line(str(error), 200).rstrip(".")
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 

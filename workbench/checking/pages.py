@@ -273,11 +273,11 @@ def _in_its_section(claim: CheckedClaim, page: Page) -> CheckedClaim:
         for first, written in page.prose:
             if first <= claim.line <= first + written.count("\n") and (found := _NOT_SO.search(written)):
                 reason = f"{claim.lookup.reason}; its paragraph says “{one_line(found[0], 40)}”"
-                return replace(claim, lookup=LookupResult(Truth.UNKNOWN, reason))
+                return replace(claim, lookup=LookupResult(Truth.UNDECIDED, reason))
     for first, last, heading in page.another_time:
         if first <= claim.line <= last:
             reason = f"{claim.lookup.reason}; it stands below “{one_line(heading, 40)}”"
-            return replace(claim, lookup=LookupResult(Truth.UNKNOWN, reason))
+            return replace(claim, lookup=LookupResult(Truth.UNDECIDED, reason))
     return claim
 
 
@@ -303,7 +303,7 @@ def agreed(claims: Iterable[CheckedClaim], blocks: Sequence[BlockResult]) -> lis
             and re.search(rf"\b{re.escape(word)}\b", row)
         ):
             reason = f"{claim.lookup.reason} in the sources, and it works"
-            claim = replace(claim, lookup=LookupResult(Truth.UNKNOWN, reason))
+            claim = replace(claim, lookup=LookupResult(Truth.UNDECIDED, reason))
         found.append(claim)
     return found
 

@@ -213,7 +213,7 @@ def text(checked: CheckResult, *, verbose: bool = False) -> list[str]:
         lines += [
             f"{one.path}:{one.line}: {one.kind} {one_line(one.text, 60)} undecided: {one.lookup.reason}"
             for one in checked.claims
-            if one.lookup.truth is Truth.UNKNOWN
+            if one.lookup.truth is Truth.UNDECIDED
         ]
     return [*lines, *checked.problems, *_totals(checked)]
 
@@ -252,7 +252,7 @@ def junit(checked: CheckResult) -> list[str]:
             elif (
                 reason := one.reason
                 if isinstance(one, BlockResult)
-                else one.lookup.reason * (one.lookup.truth is Truth.UNKNOWN)
+                else one.lookup.reason * (one.lookup.truth is Truth.UNDECIDED)
             ):
                 skipped += 1
                 ET.SubElement(case, "skipped", message=_xml(reason))

@@ -367,7 +367,9 @@ def prompt_of(reader: SessionReader, task: TaskRow, candidate: CandidateRow | No
 
 def kept_prompt(reader: SessionReader, task: TaskRow) -> tuple[Iterable[str], list[tuple[str, str]]]:
     """Return the prompt version, the context policy and the messages; an unreadable prompt yields a single message."""
-    kept = reader.kept(task.prompt_blob, f"the prompt of task {task.id}") if task.prompt_blob is not None else ""
+    kept = (
+        reader.text_or_none(task.prompt_blob, f"the prompt of task {task.id}") if task.prompt_blob is not None else ""
+    )
     try:
         found = json.loads(kept or "")
         messages = [(str(role), str(content)) for role, content in found["messages"]]

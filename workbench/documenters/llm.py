@@ -75,12 +75,12 @@ class LlmDocs:
     needs_model = True
 
     def __init__(
-        self, model: str, asker: ModelClient | None, sampling: Sampling | None = None, *, sampled_as: str = ""
+        self, model: str, model_client: ModelClient | None, sampling: Sampling | None = None, *, sampled_as: str = ""
     ) -> None:
         """Create the doc system (default temperature: 0.3); ``sampled_as`` is the recorded model of a replay."""
         self.model = model
         self.name = f"llm:{model}"
-        self._asker = asker
+        self._model_client = model_client
         self._local = is_local(sampled_as or model)
         most = LOCAL_DOCSTRING_TOKENS if self._local else DOCSTRING_TOKENS
         self._sampling = sampling or Sampling(temperature=0.3, max_tokens=most)
@@ -121,10 +121,10 @@ class LlmDocs:
 
     async def _answered(self, prompt: tuple[Message, ...], path: str, name: str, occurrence: int) -> str:
         """Return an answer; if incomplete, only the embedded model's is used, cut to whole lines or sentences."""
-        assert self._asker is not None
+        assert self._model_client is not None
         # The scope (the definition and the doc system) is the key for finding recorded answers.
         scope = task_id(self._snapshot, path, name, occurrence, f"docs:{self.name}")
-        answer = await self._asker.complete(
+        answer = await self._model_client.complete(
             Request(model=self.model, messages=prompt, purpose="documenter", sampling=self._sampling, scope=scope)
         )
         self._asked += 1

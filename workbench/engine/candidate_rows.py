@@ -167,9 +167,9 @@ class CandidateTable:
                     row.sample,
                     bool(row.control),
                     self._decides(row),
-                    reader.kept(row.answer_blob, f"the answer of candidate {row.id}"),
+                    reader.text_or_none(row.answer_blob, f"the answer of candidate {row.id}"),
                     row.verdict,
-                    reader.kept(row.body_blob, f"the body of candidate {row.id}")
+                    reader.text_or_none(row.body_blob, f"the body of candidate {row.id}")
                     if row.verdict not in (None, "invalid") and row.evaluator.startswith(SAMPLES)
                     else None,
                 )

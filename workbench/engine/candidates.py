@@ -66,7 +66,7 @@ class Candidates:
         self._total = {True: 0, False: 0}
         self._order = 0
 
-    async def run(self, works: Sequence[Work], counts: Mapping[bool, tuple[int, int]], askers: int) -> None:
+    async def run(self, works: Sequence[Work], counts: Mapping[bool, tuple[int, int]], concurrency: int) -> None:
         """Request and test every candidate. Raises EvaluatorGone, MissingKey or SandboxError."""
         controls = [work for work in works if work.decides]
         # Start with candidates that have answers: their tests take a second and must not wait for minutes of
@@ -85,7 +85,7 @@ class Candidates:
             for work in controls:
                 group.create_task(self._ask(work))
             testers = [group.create_task(self._tester()) for _ in self._pool.workers]
-            asking = [group.create_task(self._asker(to_ask)) for _ in range(min(askers, len(others)))]
+            asking = [group.create_task(self._request_from(to_ask)) for _ in range(min(concurrency, len(others)))]
             group.create_task(self._closer(asking, testers))
         for kind in (True, False):
             self._report_progress(kind, end=True)
@@ -99,7 +99,7 @@ class Candidates:
             self._order += 1
             self._to_test.put_nowait((2, self._order, _NOTHING))
 
-    async def _asker(self, to_ask: asyncio.Queue[Work]) -> None:
+    async def _request_from(self, to_ask: asyncio.Queue[Work]) -> None:
         while not to_ask.empty():
             work = to_ask.get_nowait()
             gate = self._gates.get(work.item.id)

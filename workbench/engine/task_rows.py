@@ -232,7 +232,7 @@ class TaskStore:
             return {}
         rows = self._rows_of_system()
         with SessionReader(self._writer.path) as reader:
-            texts = [(row, reader.kept(row.docstring_blob, "a docstring")) for row in rows]
+            texts = [(row, reader.text_or_none(row.docstring_blob, "a docstring")) for row in rows]
         # Damaged docstrings are requested again.
         return {row_id(row): Docstring(text) for row, text in texts if text is not None or not row.docstring_blob}
 

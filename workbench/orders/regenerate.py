@@ -384,7 +384,7 @@ def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
             engine=plan.engine,
             rebuild=old.rebuild or plan.rebuild,
             import_folders=tuple(dict.fromkeys((*plan.import_folders, *old.import_folders))),
-            lasting=False,
+            permanent_failure=False,
         )
         writer.set_run(run, config=as_text(grown))
         if state != "running":

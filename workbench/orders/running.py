@@ -124,7 +124,8 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
             kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (key,)).fetchone()
             if kind == "regenerate":  # the next engine records its own acceptances
                 writer.set_run(
-                    key, config=as_text(replace(RegenerationPlan.from_json(text), acceptances=(), lasting=False))
+                    key,
+                    config=as_text(replace(RegenerationPlan.from_json(text), acceptances=(), permanent_failure=False)),
                 )
             connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
             connection.execute(f"UPDATE trials SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))

@@ -329,7 +329,9 @@ class RegenerationPlan(EvaluatorArguments, Plan):
     acceptances: tuple[Acceptance, ...] = ()  # The asks that an engine has processed
     snapshot: str = ""  # Digest of the repository's content, set when the repository is fetched
     import_folders: tuple[str, ...] = ()  # Searched first when a class is given by its dotted path
-    lasting: bool = False  # Whether the failure is permanent, so that only another order can help, not a resume
+    permanent_failure: bool = (
+        False  # Whether the failure is permanent, so that only another order can help, not a resume
+    )
 
     def acceptance(self, ask: Ask) -> Acceptance | None:
         return next((one for one in self.acceptances if one.answers(ask)), None)

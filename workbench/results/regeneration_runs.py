@@ -81,9 +81,9 @@ class RunView:
         return self.state in {"queued", "running"}
 
     @property
-    def lasting(self) -> bool:
+    def permanent_failure(self) -> bool:
         """Whether the run failed in a way that resuming cannot fix."""
-        return self.state == "failed" and self.plan.get("lasting") is True
+        return self.state == "failed" and self.plan.get("permanent_failure") is True
 
     @property
     def building(self) -> bool:

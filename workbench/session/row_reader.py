@@ -176,7 +176,7 @@ class RowReader:
         except TextDamaged as error:
             return f"({error})"
 
-    def kept(self, digest: str | None, of: str) -> str | None:
+    def text_or_none(self, digest: str | None, of: str) -> str | None:
         """Return a text for processing, or None if there is none or it cannot be read."""
         try:
             return None if digest is None else self.text(digest, of=of)

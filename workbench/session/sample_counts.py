@@ -70,7 +70,7 @@ CONTROL_FAILS = (
 """SQL for whether a candidate is a control with an unexpected verdict."""
 
 DOUBTFUL = "(candidates.doubtful IS NOT NULL)"
-"""SQL for whether a verdict is doubtful."""
+"""SQL for whether a verdict is a doubtful pass, which the body might have forged."""
 CUT = "EXISTS (SELECT 1 FROM calls WHERE calls.id = candidates.call_id AND finish_reason = 'length')"
 """SQL for whether a candidate's answer was cut at a token limit."""
 

@@ -368,7 +368,7 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
             scores=scores.get(row.id, {}),
             checks={
                 "works": (check.works, check.run, check.blocks),
-                "claims": (check.claims_true, check.said, check.claims),
+                "claims": (check.claims_true, check.claims_decided, check.claims),
             }
             if check is not None
             else {},

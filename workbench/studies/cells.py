@@ -98,7 +98,7 @@ class Mean:
     def judged_words(self, measure: str) -> str:
         """Return the counts behind a share: ``8 of 10 blocks, 2 not run``."""
         good, judged, every = self.judged or (0, 0, 0)
-        noun, left = ("block", "not run") if measure == "works" else ("claim", "cannot be said")
+        noun, left = ("block", "not run") if measure == "works" else ("claim", "undecided")
         rest = f", {every - judged:,} {left}" if every > judged else ""
         return f"{good:,} of {plural(judged, noun)}{rest}"
 
@@ -188,7 +188,7 @@ def missing_of(trial: TrialTally, measure: str, scale: Scale) -> tuple[str, str]
     if measure == "score":
         return UNSCORED, _unscored(trial, scale)
     if measure in trial.checks:
-        return "without a share", "no block was run" if measure == "works" else "nothing can be said of its claims"
+        return "without a share", "no block was run" if measure == "works" else "all of its claims are undecided"
     return "not checked", "" if trial.readme else "no README was submitted"
 
 

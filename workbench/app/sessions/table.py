@@ -69,7 +69,7 @@ def about(entry: SessionEntry | None, *, is_chosen: bool) -> str:
     if facts.state == "failed":
         todo = (
             f"Something failed: press {key_of('sessions.open')} to see why, {key_of('sessions.resume')} to retry it."
-            if facts.mendable
+            if facts.retryable
             else f"The run cannot be executed as planned: press {key_of('sessions.open')} to see why, then "
             f"{key_of('regeneration.new')} in Regeneration to start another one."
         )

@@ -246,7 +246,7 @@ def hits_of(
 
 
 def _hits_of_step(reader: SessionReader, step: StepRow, needle: SearchText) -> Iterator[StepHit]:
-    answer = split_answer(reader.kept(step.answer_blob, "a text of this trial") or "")
+    answer = split_answer(reader.text_or_none(step.answer_blob, "a text of this trial") or "")
     thought, action = map(needle.in_text, answer)
     # If only the step's row matches (a target without an answer), go to the Action tab.
     if not thought and not action and needle.in_text(f"{step.action} {step.target} {step.problem or ''}"):
