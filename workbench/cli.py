@@ -31,6 +31,7 @@ COMMANDS = {
     "rescore": "score recorded trials with other judges or rubrics, without running an agent",
     "tasks": "build the regeneration tasks of repositories: functions whose tests pass with the original body and fail with a stub",
     "regenerate": "let a model rewrite function bodies from their docstrings, test them in a sandbox, and report pass@k",
+    "usage": "measure what a reader of a README can do with its project, and list the usage tasks of a repository",
     "docs": "list the doc systems (--docs), install RepoAgent or OSA, and manage the docs that programs wrote",
     "cluster": "start a Dask scheduler and workers on this machine, to try regenerate --engine",
     "serve-agent": "serve an agent of this machine to other benchmarks, over A2A",

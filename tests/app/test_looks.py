@@ -91,7 +91,13 @@ def test_in_a_narrow_terminal_nothing_is_cut_covered_or_out_of_sight(walked, ses
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("state", states.STATES)
+@pytest.mark.parametrize(
+    "state",
+    [
+        pytest.param(state, marks=() if state in (walking.LIVE, walking.BUILDING) else pytest.mark.nightly)
+        for state in states.STATES
+    ],
+)
 def test_at_any_size_nothing_is_cut_covered_or_out_of_sight(walked, session, state):
     _, problems = seen(walked, session, state, walking.OTHER_SIZES)
     assert not problems, "\n".join(problems)

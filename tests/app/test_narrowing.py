@@ -59,7 +59,7 @@ async def test_a_list_is_narrowed_to_a_word_and_escape_gives_all_rows_back(tmp_p
         await until(pilot, lambda: len(field.value) == field.max_length, "the beginning of a megabyte")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 async def test_every_list_of_every_screen_is_narrowed(own_folders):
     states.huge(own_folders / "demo.session")
     met = set()

@@ -29,7 +29,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.base.settings import Settings
 
-EACH = 2000 if ALL else 60
+EACH = 2000 if ALL else 30
 """Keys on each screen; unless all is swept, each screen has its turn in one state of a session."""
 OFTEN = ("enter", "escape", "tab", "ctrl+f", *"TUCVw#[]jlxfa 12345", "ctrl+n", "alt+left")
 KEYS = (

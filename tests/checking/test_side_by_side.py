@@ -102,7 +102,7 @@ def test_our_own_pages_say_the_same_both_ways(tmp_path: Path, both_ways: Ways, p
     assert said(found.side_by_side) == said(found.in_order)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_takes_too_long_does_so_both_ways(tmp_path: Path, both_ways: Ways) -> None:
     root = stateful_project(tmp_path)
     page = page_of([*ALONE[:2], ("python", "import time\ntime.sleep(60)\n"), *ALONE[2:4], ("bash", "sleep 60\n")])

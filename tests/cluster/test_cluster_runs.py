@@ -82,7 +82,7 @@ def expected() -> dict[Any, Any]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_on_a_cluster_loses_a_worker_and_ends_with_all_its_verdicts(
     repository: Path, samples: str, tmp_path: Path, cluster: Served, until: Until
 ) -> None:

@@ -56,8 +56,10 @@ def test_an_order_that_cannot_be_tested_is_refused_before_anything_is_written(
 
 @pytest.mark.slow
 @pytest.mark.network
-def test_the_plain_process_gives_the_controls_their_verdicts(machine: dict[str, str], tmp_path: Path) -> None:
-    order = ("regenerate", "word_counter", "--evaluator", "reference", "--limit", "2", "--sandbox", "process", "--json")
+def test_the_plain_process_gives_the_controls_their_verdicts(
+    one_cache: None, machine: dict[str, str], tmp_path: Path
+) -> None:
+    order = ("regenerate", "word_counter", "--evaluator", "reference", "--limit", "1", "--sandbox", "process", "--json")
     done = workbench(machine, *order)
     assert done.returncode == 0, done
     closing = json.loads(done.stdout.splitlines()[-1])

@@ -170,7 +170,7 @@ def test_interrupted_is_130_and_resume_finishes(
 
 @pytest.mark.slow
 @pytest.mark.fresh_engines
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.nightly)])
 def test_a_command_that_is_ended_says_that_the_run_goes_on(
     repository: str, scripted: LoopbackServer, capsys: pytest.CaptureFixture[str], until: Until, tmp_path: Path, number: int
 ) -> None:  # fmt: skip

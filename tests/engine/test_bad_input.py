@@ -153,7 +153,7 @@ def resumed(session: Path, run: str, kept: dict[str, tuple[Any, ...]], server: L
 
 @pytest.mark.slow
 @pytest.mark.fresh_engines
-@pytest.mark.parametrize("how", ["removed", "moved"])
+@pytest.mark.parametrize("how", ["removed", pytest.param("moved", marks=pytest.mark.nightly)])
 def test_a_session_that_is_removed_or_moved_in_the_middle_is_saved_and_goes_on(
     session: Path, halfway: Any, scripted: LoopbackServer, until: Until, how: str
 ) -> None:

@@ -17,6 +17,7 @@ from workbench.base import paths
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.cli import main
 from workbench.engine.evaluators import SamplesEvaluator
+from workbench.engine.task_rows import FunctionItem
 from workbench.orders.regenerate import order_regeneration
 from workbench.orders.run import plan_document
 from workbench.plans.plan import DocumentPlan, RegenerationPlan
@@ -126,7 +127,8 @@ def test_one_bad_line_of_a_samples_file_is_one_sentence_and_the_rest_is_read(tmp
     file.write_bytes("\n".join(lines).encode() + b'\n{"task_id": "a.py::f", "completion": "return \xff"}')
     source = b"def f():\n    return 0\n"
     task = SimpleNamespace(id="a.py::f")
-    item = SimpleNamespace(id="i", task=task, function=find_functions(source, "a.py")[0], source=source)
+    function = find_functions(source, "a.py")[0]
+    item = FunctionItem("i", task, function, source, None, source, function)
     evaluator = SamplesEvaluator(file)
     read = [asyncio.run(evaluator.respond(item, "c", sample)).extraction for sample in range(evaluator.count(item))]
     assert [one.body for one in read if one.valid] == ["return 1", "return 2"]

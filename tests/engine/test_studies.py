@@ -355,7 +355,7 @@ def test_a_cancelled_run_ends_the_study(
     assert states(session)[0] == "cancelled"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.fresh_engines
 def test_killed_twice_nothing_is_lost_and_nothing_done_again(scripted: LoopbackServer, tmp_path: Path) -> None:
     session = tmp_path / "killed.session"

@@ -134,7 +134,7 @@ def killed(pid: int) -> None:
         return
 
 
-@pytest.mark.parametrize("kind", ["document", "regenerate"])
+@pytest.mark.parametrize("kind", [pytest.param("document", marks=pytest.mark.nightly), "regenerate"])
 @pytest.mark.parametrize("seed", seeds(6))
 def test_kills_of_engine_command_line_and_model_server(
     server: ScriptedServer, tmp_path: Path, until: Until, fault_counts: Counter[str], kind: str, seed: int

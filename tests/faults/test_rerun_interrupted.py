@@ -32,7 +32,7 @@ pytestmark = [
 ]
 Until = Callable[..., Any]
 TASKS = 4  # whose originals are looked at again on the cold route after each rerun
-SAMPLES = 40
+SAMPLES = 20
 WAYS = ("engine killed", "engine interrupted", "command interrupted", "command killed", "no sandbox", "both killed")
 Stand = dict[str, tuple[str | None, float | None, int]]
 

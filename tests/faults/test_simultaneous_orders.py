@@ -55,6 +55,7 @@ def test_regenerations_at_once(needs_bubblewrap: None, one_cache: None, tmp_path
     assert integrity_problem(session) is None
 
 
+@pytest.mark.nightly
 def test_document_runs_at_once(scripted: LoopbackServer, tmp_path: Path) -> None:
     scripted.answer = Author()
     session = tmp_path / "documents.session"

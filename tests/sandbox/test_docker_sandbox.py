@@ -139,6 +139,7 @@ async def test_containers_are_removed_also_those_of_killed_programs(container: P
 
 @in_one_loop
 @pytest.mark.slow
+@pytest.mark.parametrize("container", ["docker", pytest.param("podman", marks=pytest.mark.nightly)], indirect=True)
 async def test_a_container_killed_from_outside_is_started_again_and_the_verdict_is_right(container: Pool) -> None:
     await container.run(job(RIGHT))
     worker, starts = container.workers[0], container.workers[0].starts
@@ -239,7 +240,7 @@ async def test_an_engine_elsewhere_gets_an_image_once(
         client.images.remove(image.id, force=True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 async def test_an_engine_that_stops_in_the_middle_is_one_sentence_and_no_verdict(
     tmp_path: Path, tiny_workspace: Callable[[Path], Workspace], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,13 +32,13 @@ BACK_ENDS = {
 }
 
 
-def met(bodies: Collection[str], fast: int = 6) -> pytest.MarkDecorator:
-    """Bubblewrap meets every body, in CI; ``make test`` takes one in ``fast``, and the other back ends get one in five."""
+def met(bodies: Collection[str], fast: int = 6, others: int = 5) -> pytest.MarkDecorator:
+    """Bubblewrap meets every body, in CI; ``make test`` takes one in ``fast``, and the other back ends get one in ``others``."""
     names = list(bodies)
     params = [
         pytest.param(backend, name, marks=[*marks, *([] if names.index(name) % fast == 0 else [pytest.mark.slow])])
         for number, (backend, marks) in enumerate(BACK_ENDS.items())
-        for name in (names if backend == "bubblewrap" else spread(names, 5, number))
+        for name in (names if backend == "bubblewrap" else spread(names, others, number))
     ]
     return pytest.mark.parametrize(("arena", "name"), params, indirect=["arena"])
 
@@ -151,7 +151,7 @@ async def test_hostile_candidate_never_passes_never_escapes_and_never_harms_the_
     await unharmed(arena)
 
 
-@met(BUILT_NAMES, 12)
+@met(BUILT_NAMES, 12, others=20)
 async def test_names_built_at_run_time_give_no_pass_without_a_mark(arena: Pool, name: str) -> None:
     """What forges its report has failed; what the tests themselves take for right has passed, and is doubtful."""
     report = await arena.run(job(BUILT_NAMES[name]))

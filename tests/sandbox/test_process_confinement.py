@@ -76,7 +76,7 @@ def test_what_was_written_is_counted_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["bubblewrap", "process"])
+@pytest.mark.parametrize("name", ["bubblewrap", pytest.param("process", marks=pytest.mark.nightly)])
 async def test_a_worker_killed_from_outside_starts_again_and_the_verdict_is_right(
     request: pytest.FixtureRequest, workspace: Workspace, name: str
 ) -> None:

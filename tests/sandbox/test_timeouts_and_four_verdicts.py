@@ -36,7 +36,11 @@ def named(mark: str) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("route", "end"),
-    [(Route.AUTO, "while True: pass"), (Route.AUTO, RIGHT), (Route.WARM, RIGHT), (Route.COLD, "while True: pass")],
+    [
+        (Route.AUTO, "while True: pass"),
+        *(pytest.param(route, RIGHT, marks=pytest.mark.nightly) for route in (Route.AUTO, Route.WARM)),
+        (Route.COLD, RIGHT),
+    ],
 )
 async def test_the_whole_tree_ends_with_the_candidate(
     box: Pool, route: Route, end: str, until: Callable[..., Any]

@@ -49,7 +49,7 @@ async def test_a_cache_folder_that_is_a_file(make, tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("offline", [True, False], ids=["uv", "pip"])
+@pytest.mark.parametrize("offline", [True, pytest.param(False, marks=pytest.mark.nightly)], ids=["uv", "pip"])
 async def test_what_cannot_be_installed_is_one_line_of_the_installers(
     make, home, monkeypatch: pytest.MonkeyPatch, offline: bool
 ) -> None:

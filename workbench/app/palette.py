@@ -197,7 +197,7 @@ def _runs(reader: SessionReader) -> Iterator[NamedLocation]:
     for line in load_runs(reader, time()):
         if not line.archived:
             about = " · ".join(filter(None, ("run", line.state, line.asked if line.name else "")))
-            mode, item = ("regeneration", line.id) if line.kind == "regenerate" else ("trajectory", line.first_trial)
+            mode, item = ("regeneration", line.id) if line.kind != "document" else ("trajectory", line.first_trial)
             yield NamedLocation("run", line.name or line.asked, about, Location(None, mode, item) if item else None)
 
 

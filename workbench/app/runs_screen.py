@@ -224,7 +224,7 @@ class RunsScreen(ModeScreen):
     def on_row_list_row_selected(self, message: RowList.RowSelected) -> None:
         line = self.table.selected
         app, path = self.app, self.workbench.session_path
-        rows = [row for row in self.table.in_order() if row.kind == "regenerate" or row.first_trial is not None]
+        rows = [row for row in self.table.in_order() if row.kind != "document" or row.first_trial is not None]
         if line in rows:
             modes = [("trajectory", row.first_trial) if row.first_trial else ("regeneration", row.id) for row in rows]
             locations = [Location(path, mode, key) for mode, key in modes]

@@ -84,6 +84,14 @@ _PAGES = (".md", ".markdown", ".rst")
 _DOCS = {"docs", "doc", "documentation"}
 
 
+def project_folder(folder: Path) -> Path:
+    """Return the nearest folder at or above ``folder`` that looks like a project, or ``folder`` itself."""
+    for one in (folder, *folder.parents):
+        if any((one / name).exists() for name in (".git", "pyproject.toml", "setup.py", "setup.cfg")):
+            return one
+    return folder
+
+
 def find_pages(root: Path) -> tuple[str, ...]:
     """Return the README and the pages in docs folders, relative to ``root``.
 

@@ -202,3 +202,31 @@ def _is_switch(node: ast.Call) -> bool:
 def _turns_off(name: str, texts: list[str]) -> bool:
     """Whether a spelling negates a switch: ``--no-color``, or the second part of ``--color/--plain``."""
     return name.startswith("--no-") or any(name in text.split("/")[1:] for text in texts)
+
+
+def subcommands_of(tree: ast.Module) -> Iterator[str]:
+    """Yield the subcommands, and the choices of positional arguments, that a module declares to a command library."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for decorator in node.decorator_list:
+                called = decorator.func if isinstance(decorator, ast.Call) else decorator
+                if isinstance(called, ast.Attribute) and called.attr in ("command", "group"):
+                    named = list(_named_by(decorator)) if isinstance(decorator, ast.Call) else []
+                    # Releases of click differ on a suffix of the function's name.
+                    plain = node.name.lower().replace("_", "-")
+                    yield from named or (plain, re.sub(r"-(?:command|cmd|group|grp)$", "", plain))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in ("add_parser", "add_command", "add_typer"):
+                yield from _named_by(node)
+            elif node.func.attr == "add_argument" and not any(name.startswith("-") for name in _named_by(node)):
+                choices = (one.value for one in node.keywords if one.arg == "choices")
+                yield from (one.value for each in choices for one in ast.walk(each) if _is_text(one))
+
+
+def _named_by(call: ast.Call) -> Iterator[str]:
+    values = [*call.args[:1], *(one.value for one in call.keywords if one.arg == "name")]
+    yield from (one.value for one in values if _is_text(one))
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

@@ -20,6 +20,7 @@ from workbench.base.read_only import must_write
 from workbench.base.text import clean, json_text, one_line, plural
 from workbench.catalog import resolve_case, snapshot_of
 from workbench.checking import BlockResult, BlockVerdict, CheckResult, check, fixed
+from workbench.checking.pages import project_folder
 from workbench.checking.verdicts import CheckDamaged, alarm, counts, fault, result_of, shown_lines, word, works
 from workbench.claims.claim import CheckedClaim, Truth
 from workbench.commands.arguments import Argument, path, whole
@@ -81,17 +82,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _located(source: str, pages: Sequence[Path]) -> tuple[Path, tuple[Path, ...]]:
     if not source:
-        return _checkout(pages[0].absolute().parent if pages else Path.cwd()), tuple(pages)
+        return project_folder(pages[0].absolute().parent if pages else Path.cwd()), tuple(pages)
     folder = Path(source).expanduser()
     root = folder.absolute() if folder.is_dir() else snapshot_of(resolve_case(source)).root
     return root, tuple(page if page.is_file() or not (root / page).is_file() else root / page for page in pages)
-
-
-def _checkout(folder: Path) -> Path:
-    for one in (folder, *folder.parents):
-        if any((one / name).exists() for name in (".git", "pyproject.toml", "setup.py", "setup.cfg")):
-            return one
-    return folder
 
 
 def _fix(root: Path, checked: CheckResult) -> None:

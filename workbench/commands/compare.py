@@ -95,7 +95,7 @@ def _split(text: str) -> tuple[Path, str]:
 
 def _named(reader: SessionReader, item: str) -> _Named:
     """Return the item with this name. Raises UsageError if no item or more than one has it."""
-    runs = [run for run in reader.runs() if run.kind == "regenerate"]
+    runs = [run for run in reader.runs() if run.has_candidates]
     if not item:
         if not runs:
             raise UsageError(f"{reader.path.name} has no regeneration run; name a trial: {reader.path.name}/TRIAL.")

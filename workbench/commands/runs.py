@@ -173,7 +173,7 @@ def rerun(arguments: argparse.Namespace) -> int:
         raise UsageError("Name an item to rerun, or use --failed or --samples M.")
     with SessionReader(session) as reader:
         trials = any(row.id.startswith(arguments.item) for row in reader.trials())
-        regenerated = any(row.kind == "regenerate" for row in reader.runs())
+        regenerated = any(row.has_candidates for row in reader.runs())
     model, spend_limit = arguments.model, arguments.spend_limit
     if regenerated and not (arguments.item and trials):
         how = {"failed": arguments.failed, "samples": arguments.samples, "engine": arguments.engine}

@@ -326,7 +326,7 @@ def _follow(
                     return ended
                 due = time.monotonic() + min(5.0, 20 * (time.monotonic() - began))
             # The caller's own engine, which waits in the queue, may take over work that another engine left.
-            may_go_on = row.kind == "regenerate" and state != "cancelled"
+            may_go_on = row.has_candidates and state != "cancelled"
             if over and (process is None or process.poll() is not None or not may_go_on):
                 _say_end(reader.run(run) or row, state, reader, show)
                 return state

@@ -71,7 +71,7 @@ def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) 
     ``only`` selects groups, so that intervals are not computed for the others.
     """
     run = reader.run(run_id)
-    if run is None or run.kind != "regenerate":
+    if run is None or not run.has_candidates:
         return []
     rows = {task.id: task for task in reader.tasks(run_id)}
     counts = sample_counts(reader, run_id, by_task=True)
@@ -97,7 +97,7 @@ def read_groups(left: panes.Named, right: panes.Named, *scale: object) -> panes.
 def read_runs(left: panes.Named, right: panes.Named, rubric: str = "", judge: str = "", at: int = 0) -> panes.PairComparison:  # fmt: skip
     """Compare the matching groups of two runs; ``at`` is the index of the pair to show."""
     for name, run in zip("AB", panes.both(left, right, lambda reader, key: reader.run(key), "Run"), strict=True):
-        if run.kind != "regenerate":
+        if not run.has_candidates:
             raise UsageError(f"Run {name} has trials, not tasks: mark two runs of the same kind.")
     pairs, alone = join_groups(groups_of(*left), groups_of(*right))
     if not pairs:

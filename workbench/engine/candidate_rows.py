@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from workbench.base.errors import UsageError
 from workbench.engine.evaluators import SAMPLES, Evaluators, SamplesEvaluator, sampling_text
 from workbench.engine.task_rows import TaskItem
-from workbench.plans.plan import Ask, RegenerationPlan
+from workbench.plans.plan import Ask, CandidatePlan
 from workbench.regeneration.extraction import Extraction
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.groups import CONTROLS
@@ -63,17 +63,14 @@ class CandidateTable:
                 found[ask] = str(error)
         return found
 
-    def add(
-        self, plan: RegenerationPlan, items_by_ask: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators
-    ) -> None:
+    def add(self, plan: CandidatePlan, items_by_ask: Mapping[Ask, Sequence[TaskItem]], evaluators: Evaluators) -> None:
         own = {ask.evaluator for ask in items_by_ask}
         self._controls = plan.controls
         ordered: set[str] = set()
         with self._writer.transaction() as connection:
             if plan.controls:
                 every = {item.id: item for items in items_by_ask.values() for item in items}
-                # Published tasks may pass with a stub.
-                for name in CONTROLS if plan.selection == "filtered" else CONTROLS[:1]:
+                for name in plan.control_names:
                     for item in every.values():
                         self._add(item, Ask(name, 1), 0, control=name not in own)
             for name in own.intersection(CONTROLS):

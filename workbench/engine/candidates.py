@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 from workbench.base.errors import WorkbenchError
 from workbench.base.task_groups import task_group
 from workbench.engine.candidate_rows import TAKEN_OUT, Work
-from workbench.engine.evaluators import CUT, EvaluatorResponse, Evaluators, ModelEvaluator, read_answer
+from workbench.engine.evaluators import CUT, EvaluatorResponse, Evaluators, ModelEvaluator
 from workbench.engine.rechecking import Recheck, write_verdict
 from workbench.engine.stages import StageProgress
 from workbench.engine.task_rows import decide_task
 from workbench.models.types import MissingKey, ModelError, SpendLimit
 from workbench.regeneration.extraction import Extraction
-from workbench.repository.splicing import SpliceError, splice
-from workbench.sandbox import Job, Limits, Report, Route, Verdict
+from workbench.repository.splicing import SpliceError
+from workbench.sandbox import Limits, Report, Route, Verdict
 from workbench.session import SessionError, SessionWriter
 from workbench.session.sample_counts import is_counted
 
@@ -120,7 +120,7 @@ class Candidates:
             by_model = isinstance(evaluator, ModelEvaluator)
             if by_model and work.answer_text is not None:
                 # The answer exists, and only the test is missing.
-                work.extraction = self._read_again(work, read_answer(work.answer_text, work.item))
+                work.extraction = self._read_again(work, work.item.read_answer(work.answer_text))
             elif work.body is not None:
                 work.extraction = Extraction(work.body)
             else:
@@ -170,24 +170,15 @@ class Candidates:
         assert work.extraction.body is not None
         item = work.item
         try:
-            content = splice(item.source, item.function, work.extraction.body)
+            job = item.job(work.id, work.extraction.body, self._limits)
         except SpliceError as error:
             self._verdict(work, Report(work.id, Verdict.INVALID, detail=str(error)))
             return
-        job = Job(
-            id=work.id,
-            tests=item.task.tests,
-            path=item.task.path,
-            content=content,
-            limits=item.task.limits(self._limits),
-            route=Route.WARM if item.task.import_time else Route.AUTO,
-            function=(item.task.qualified_name, item.task.occurrence),
-        )
         self._set(work, state="testing")
-        report = await self._pool.run(job)
+        report = item.judge(await self._pool.run(job))
         recheck = None
         if report.suspicious and report.passed and report.route is not Route.COLD:
-            cold = await self._pool.run(replace(job, route=Route.COLD))
+            cold = item.judge(await self._pool.run(replace(job, route=Route.COLD)))
             recheck = Recheck("suspicious", report.verdict, cold)
             suspicious = tuple(dict.fromkeys((*report.suspicious, *cold.suspicious)))
             doubtful = (cold.doubtful or report.doubtful) if cold.passed else ""
@@ -211,6 +202,7 @@ class Candidates:
                 notes=json.dumps(extraction.notes, ensure_ascii=False) if extraction.notes else None,
                 repairs=None if response.text is None else len(extraction.repairs),
                 **self._evaluators.billed(work.id),
+                page_line=response.page_line,
                 asked_s=seconds if answer is None or answer.source == "replay" else answer.latency_s,
             )
 

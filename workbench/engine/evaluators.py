@@ -7,21 +7,19 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.engine.records import SessionCallLog
+from workbench.engine.task_rows import FunctionItem, TaskItem
 from workbench.models import Gateway
 from workbench.models.defaults import context_window, is_local, sampling_for
-from workbench.models.types import Answer, EmptyAnswer, Request, Sampling
+from workbench.models.types import Answer, EmptyAnswer, Message, Request, Sampling
 from workbench.plans.plan import Ask
-from workbench.regeneration import build_prompt, extract_body, minimal_stub
-from workbench.regeneration.extraction import Extraction, Sample, Style, read_samples
+from workbench.regeneration import build_prompt
+from workbench.regeneration.extraction import Extraction, Sample, read_samples
 from workbench.regeneration.prompts import DEFAULT_RESERVE, SHORT_PROMPT
 from workbench.session.groups import CONTROLS, NO_SETTINGS, canonical
-
-if TYPE_CHECKING:
-    from workbench.engine.task_rows import TaskItem
 
 # The embedded model is restricted to the function's header, followed by indented lines. Without this restriction, it
 # repeats the imports and the docstring and then explains itself at length, which takes four fifths of the time. This is
@@ -47,6 +45,7 @@ class EvaluatorResponse:
     text: str | None = None  # The raw answer, or None if there was none
     answer: Answer | None = None  # None if no model was used
     call: int | None = None
+    page_line: int | None = None  # The line of the page that the answer rests on, if the evaluator knows it
 
 
 class Evaluator(Protocol):
@@ -64,8 +63,7 @@ class ControlEvaluator:
     _name: str
 
     async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
-        body = item.task.body if self._name == "reference" else minimal_stub(item.function)
-        return EvaluatorResponse(Extraction(body))
+        return EvaluatorResponse(Extraction(item.reference if self._name == "reference" else item.stub))
 
 
 class ModelEvaluator:
@@ -82,6 +80,29 @@ class ModelEvaluator:
 
     async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
         """Request an answer from the model, unless the session already contains it."""
+        request = Request(
+            model=self._ask.evaluator,
+            messages=self._messages(item),
+            purpose="evaluator",
+            sampling=self._sampling,
+            sample=sample,
+            scope=candidate,
+            grammar=self._grammar(item),
+        )
+        try:
+            answer = await self._gateway.complete(request)
+        except EmptyAnswer as error:
+            # An empty answer makes a candidate without a body, not an error.
+            return EvaluatorResponse(
+                Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate)
+            )
+        extraction = item.read_answer(answer.text)
+        if cut := CUT.get(answer.finish_reason):
+            extraction = Extraction(extraction.body, (*extraction.notes, cut), extraction.reason)
+        return EvaluatorResponse(extraction, answer.text, answer, self._calls.last_call(candidate))
+
+    def _messages(self, item: TaskItem) -> tuple[Message, ...]:
+        assert isinstance(item, FunctionItem)
         prompt = build_prompt(
             item.shown,
             item.shown_function,
@@ -91,32 +112,16 @@ class ModelEvaluator:
             own=self._ask.prompt_text,
             window_tokens=self._window,
             reserve_tokens=self._sampling.max_tokens or DEFAULT_RESERVE,
-        ).require_fit()
-        request = Request(
-            model=self._ask.evaluator,
-            messages=prompt.messages,
-            purpose="evaluator",
-            sampling=self._sampling,
-            sample=sample,
-            scope=candidate,
-            # GBNF has the same escapes as JSON.
-            grammar=_ONE_FUNCTION.replace("{header}", json.dumps(item.function.signature)) if self._shaped else None,
         )
-        try:
-            answer = await self._gateway.complete(request)
-        except EmptyAnswer as error:
-            # An empty answer makes a candidate without a body, not an error.
-            return EvaluatorResponse(
-                Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate)
-            )
-        extraction = read_answer(answer.text, item)
-        if cut := CUT.get(answer.finish_reason):
-            extraction = Extraction(extraction.body, (*extraction.notes, cut), extraction.reason)
-        return EvaluatorResponse(extraction, answer.text, answer, self._calls.last_call(candidate))
+        return prompt.require_fit().messages
 
-
-def read_answer(text: str, item: TaskItem, style: Style = "chat") -> Extraction:
-    return extract_body(text, item.function, item.source, style=style)
+    def _grammar(self, item: TaskItem) -> str | None:
+        """Return the grammar that restricts the embedded model's answer, or None."""
+        if not self._shaped:
+            return None
+        assert isinstance(item, FunctionItem)
+        # GBNF has the same escapes as JSON.
+        return _ONE_FUNCTION.replace("{header}", json.dumps(item.function.signature))
 
 
 def sampling(ask: Ask) -> Sampling:
@@ -146,7 +151,7 @@ class SamplesEvaluator:
         return len(self._lines(item))
 
     def _lines(self, item: TaskItem) -> list[Sample]:
-        return [sample for task in (item.task.id, item.id) for sample in self._of.get(task, ())]
+        return [sample for task in (item.name, item.id) for sample in self._of.get(task, ())]
 
     def require_some(self, items: Sequence[TaskItem]) -> None:
         if not any(self._lines(item) for item in items):
@@ -175,11 +180,11 @@ class SamplesEvaluator:
         """Return the body in the file. Raises WorkbenchError if the sample no longer exists."""
         lines = self._lines(item)
         if sample >= len(lines):
-            raise WorkbenchError(f"{self._path.name} contains no sample {sample} of {item.task.id}; restore the file.")
+            raise WorkbenchError(f"{self._path.name} contains no sample {sample} of {item.name}; restore the file.")
         line = lines[sample]
         if line.problem:
             return EvaluatorResponse(Extraction(None, (), f"in {line.problem}"), line.text)
-        return EvaluatorResponse(read_answer(line.text, item, line.style), line.text)
+        return EvaluatorResponse(item.read_answer(line.text, line.style), line.text)
 
 
 @dataclass(eq=False)
@@ -193,13 +198,15 @@ class Evaluators:
     def of(self, ask: Ask) -> Evaluator:
         key = (ask.evaluator, ask.prompt_version, ask.sampled_as)
         if key not in self._made:
-            if ask.evaluator in CONTROLS:
-                self._made[key] = ControlEvaluator(ask.evaluator)
-            elif ask.evaluator.startswith(SAMPLES):
-                self._made[key] = SamplesEvaluator(Path(ask.evaluator.removeprefix(SAMPLES)))
-            else:
-                self._made[key] = ModelEvaluator(ask, self._gateway, self._calls)
+            self._made[key] = self._make(ask)
         return self._made[key]
+
+    def _make(self, ask: Ask) -> Evaluator:
+        if ask.evaluator in CONTROLS:
+            return ControlEvaluator(ask.evaluator)
+        if ask.evaluator.startswith(SAMPLES):
+            return SamplesEvaluator(Path(ask.evaluator.removeprefix(SAMPLES)))
+        return ModelEvaluator(ask, self._gateway, self._calls)
 
     def billed(self, candidate: str) -> dict[str, Any]:
         return self._calls.billed(candidate)

@@ -16,7 +16,8 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.plans.arguments import PlanDamaged
-from workbench.plans.plan import Ask, RegenerationPlan, as_text, same_but_samples
+from workbench.plans.plan import Ask, as_text, same_but_samples
+from workbench.plans.usage import PLANS, read_candidate_plan
 from workbench.session.groups import CONTROLS, settings_of
 from workbench.session.identity import candidate_id, run_id, trial_id
 from workbench.session.schema import SchemaColumn, tables
@@ -305,7 +306,7 @@ class _SourceMerger:
         for old, new in self._joined.items():
             kind, theirs = self._db.execute("SELECT kind, config FROM src.runs WHERE id = ?", (old,)).fetchone()
             (mine,) = self._db.execute("SELECT config FROM main.runs WHERE id = ?", (new,)).fetchone()
-            if kind == "regenerate" and (config := _joined_plan(mine, theirs, self._more.get(old, {}))):
+            if kind in PLANS and (config := _joined_plan(kind, mine, theirs, self._more.get(old, {}))):
                 self._db.execute("UPDATE main.runs SET config = ? WHERE id = ?", (config, new))
 
     def _add_studies(self) -> None:
@@ -356,7 +357,7 @@ def _possible_names(name: str, source: str) -> Iterator[str]:
 
 
 def _version(row: _Row) -> str:
-    return f"{row['prompt']}/{row['context']}" if row["prompt"] else ""
+    return f"{row['prompt']}/{row['context']}" if row["prompt"] or row["context"] else ""
 
 
 def _is_same_candidate(one: _Row, other: _Row) -> bool:
@@ -366,8 +367,8 @@ def _is_same_candidate(one: _Row, other: _Row) -> bool:
     return all(one[name] == other[name] for name in one if name not in {"run_id", "call_id"})
 
 
-def _joined_plan(one: str, other: str, more: Mapping[tuple[str, str], int]) -> str:
-    """Return a regeneration plan as JSON with the asks of both plans, or "" if one cannot be read.
+def _joined_plan(kind: str, one: str, other: str, more: Mapping[tuple[str, str], int]) -> str:
+    """Return a plan with candidates as JSON with the asks of both plans, or "" if one cannot be read.
 
     ``more`` maps an evaluator and prompt version to the number of samples that a task has once the other run's samples
     are numbered after those of the first; each ask of the other plan is raised to at least that number.
@@ -378,7 +379,7 @@ def _joined_plan(one: str, other: str, more: Mapping[tuple[str, str], int]) -> s
         return replace(ask, samples=max(ask.samples, samples)) if ask.samples else ask
 
     try:
-        mine, theirs = RegenerationPlan.from_json(one), RegenerationPlan.from_json(other)
+        mine, theirs = (read_candidate_plan(kind, text) for text in (one, other))
     except PlanDamaged:
         return ""
     asks = list(mine.asks)

@@ -18,7 +18,7 @@ from workbench.base.settings import Settings
 from workbench.engine import document
 from workbench.orders.launching import require_turn
 from workbench.orders.running import mark_cancelled
-from workbench.plans.plan import RegenerationPlan
+from workbench.plans.usage import candidate_plan
 from workbench.session import SessionError, SessionLocked, SessionReader, SessionWriter
 from workbench.session.lease import HEARTBEAT_SECONDS, Lease, RunHeld
 from workbench.session.moved_files import Fate
@@ -133,9 +133,8 @@ async def _work(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
     if run.kind == "document":
         await document.execute(writer, run, settings)
         return
-    from workbench.engine import regenerate
-
-    await regenerate.execute(writer, run, settings)
+    module = importlib.import_module(f"workbench.engine.{run.kind}")
+    await module.execute(writer, run, settings)
 
 
 async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
@@ -175,7 +174,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
     except WorkbenchError as error:
         _exit_if_moved(writer, error)
         print(error, flush=True)
-        if error.permanent and run.kind == "regenerate":
+        if error.permanent and run.has_candidates:
             from workbench.engine.regenerate import RunRecord
 
             RunRecord(writer, run.id).mark_permanent_failure()
@@ -259,4 +258,4 @@ def _is_left_over(reader: SessionReader, run_id: str) -> bool:
 
 
 def _is_waited_for(run: RunRow) -> bool:
-    return run.kind == "regenerate" and bool(RegenerationPlan.from_json(run.config).waiting)
+    return run.has_candidates and bool(candidate_plan(run).waiting)

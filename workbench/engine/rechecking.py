@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 from workbench.base.task_groups import task_group
 from workbench.engine.stages import StageProgress
-from workbench.engine.task_rows import TaskItem, decide_task
+from workbench.engine.task_rows import FunctionItem, TaskItem, decide_task
 from workbench.orders.ordered_asks import recheck_reason
-from workbench.repository.splicing import SpliceError, splice
+from workbench.repository.splicing import SpliceError
 from workbench.sandbox import Job, Limits, Report, Route, Verdict
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.groups import CONTROLS
@@ -178,21 +178,14 @@ class RecheckRunner:
     async def _recheck(self, due: _Due) -> bool | None:
         item, row = due.item, due.row
         try:
-            content = splice(item.source, item.function, due.body)
+            # A cold start imports everything, which takes longer than the limit of a fast verdict allows. Only a
+            # timeout is tested with that limit again.
+            job = item.job(row.id, due.body, self._limits, cold=row.verdict != "timeout")
         except SpliceError:
             return None
-        # A cold start imports everything, which takes longer than the limit of a fast verdict allows. Only a timeout is
-        # tested with that limit again.
-        job = Job(
-            id=row.id,
-            tests=item.task.tests,
-            path=item.task.path,
-            content=content,
-            limits=item.task.limits(self._limits) if row.verdict == "timeout" else self._limits,
-            route=Route.COLD,
-            function=(item.task.qualified_name, item.task.occurrence),
-        )
-        cold = await (self._original(job) if content == item.source else self._pool.run(job))
+        job = replace(job, route=Route.COLD)
+        is_original = isinstance(item, FunctionItem) and job.content == item.source
+        cold = item.judge(await (self._original(job) if is_original else self._pool.run(job)))
         if cold.verdict is Verdict.ERROR:
             return None
         recheck = Recheck(due.why, Verdict(str(row.verdict)), cold)

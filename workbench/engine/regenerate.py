@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,9 +22,10 @@ from workbench.engine.rechecking import RecheckRunner
 from workbench.engine.records import recorded_documenter
 from workbench.engine.stages import StageProgress, StageTable
 from workbench.engine.task_building import Prepared, Unused, cores, prepare
-from workbench.engine.task_rows import TaskStore
+from workbench.engine.task_rows import TaskItem, TaskStore
 from workbench.models.local_process import SLOTS
-from workbench.plans.plan import Acceptance, Ask, RegenerationPlan, as_text, repeating, same_but_samples
+from workbench.plans.plan import Acceptance, Ask, CandidatePlan, RegenerationPlan, as_text, repeating, same_but_samples
+from workbench.plans.usage import read_candidate_plan
 from workbench.regeneration.suite import Rules
 from workbench.regeneration.tasks import Dropped
 from workbench.repository import Snapshot
@@ -34,44 +35,44 @@ from workbench.session import SessionWriter
 from workbench.session.rows import RunRow
 
 
-def names(plan: RegenerationPlan, ask: Ask) -> bool:
+def names(plan: CandidatePlan, ask: Ask) -> bool:
     return {**repeating(plan), "samples": 0} == {**repeating(ask), "samples": 0}
 
 
 @dataclass(eq=False)
 class RunRecord:
-    """A regeneration run in a session."""
+    """A run with candidates in a session."""
 
-    _writer: SessionWriter
-    _run: str
+    writer: SessionWriter
+    run: str
 
-    def plan(self) -> RegenerationPlan:
-        with self._writer.transaction() as connection:
-            row = connection.execute("SELECT config FROM runs WHERE id = ?", (self._run,)).fetchone()
-        return RegenerationPlan.from_json(row[0])
+    def plan(self) -> CandidatePlan:
+        with self.writer.transaction() as connection:
+            kind, config = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (self.run,)).fetchone()
+        return read_candidate_plan(kind, config)
 
     def amend(self, **values: object) -> None:
         """Change fields of the plan, preserving concurrent changes to other fields."""
-        with self._writer.transaction():
+        with self.writer.transaction():
             plan = self.plan()
             changed = replace(plan, **values)  # type: ignore[arg-type]
             if changed != plan:
-                self._writer.set_run(self._run, config=as_text(changed))
+                self.writer.set_run(self.run, config=as_text(changed))
 
     def mark_permanent_failure(self) -> None:
         """Mark the failure as permanent, unless the run has candidates that a resume can complete."""
-        with self._writer.transaction() as connection:
-            if not connection.execute("SELECT 1 FROM candidates WHERE run_id = ? LIMIT 1", (self._run,)).fetchone():
+        with self.writer.transaction() as connection:
+            if not connection.execute("SELECT 1 FROM candidates WHERE run_id = ? LIMIT 1", (self.run,)).fetchone():
                 self.amend(permanent_failure=True)
 
-    def record_acceptances(self, refused: Mapping[Ask, str], items_by_ask: Collection[Ask]) -> RegenerationPlan:
+    def record_acceptances(self, refused: Mapping[Ask, str], items_by_ask: Collection[Ask]) -> CandidatePlan:
         """Record for every ask whether its candidates exist now, and return the updated plan.
 
         A refused ask is removed from the plan, unless it names a samples file (which may be corrected). If it was the
         latest ask, the previous one takes its place. Asks that were added later, and are therefore not in
         ``items_by_ask``, remain pending.
         """
-        with self._writer.transaction():
+        with self.writer.transaction():
             plan = self.plan()
             if plan.rebuild:
                 # A rebuild was ordered in the meantime, so the asks will be processed with its tasks.
@@ -96,43 +97,94 @@ class RunRecord:
 
         This is atomic, so that no ask is missed.
         """
-        with self._writer.transaction():
+        with self.writer.transaction():
             plan = self.plan()
             if plan.waiting or plan.rebuild or has_due():
                 return False
-            self._writer.set_run(self._run, state="done", finished_at=time.time())
+            self.writer.set_run(self.run, state="done", finished_at=time.time())
             return True
 
     def fetched(self, snapshot: Snapshot) -> None:
         """Record the snapshot with its list of files, so that a resume uses the same snapshot."""
-        with self._writer.transaction():
+        with self.writer.transaction():
             self.amend(snapshot=snapshot.digest)
             files = [(entry.path, entry.size) for entry in snapshot.files]
-            self._writer.add_snapshot(snapshot.digest, snapshot.source, snapshot.revision, files)
+            self.writer.add_snapshot(snapshot.digest, snapshot.source, snapshot.revision, files)
 
     def forget_dropped(self) -> None:
-        with self._writer.transaction() as connection:
-            connection.execute("DELETE FROM dropped WHERE run_id = ?", (self._run,))
+        with self.writer.transaction() as connection:
+            connection.execute("DELETE FROM dropped WHERE run_id = ?", (self.run,))
 
     def unused(self, tests: Sequence[Unused]) -> None:
         """Replace the recorded list of the suite's unused tests."""
-        with self._writer.transaction() as connection:
-            connection.execute("DELETE FROM unused_tests WHERE run_id = ?", (self._run,))
+        with self.writer.transaction() as connection:
+            connection.execute("DELETE FROM unused_tests WHERE run_id = ?", (self.run,))
             for place, one in enumerate(tests):
                 values = {"kind": one.kind, "test_id": one.test, "message": one.why}
-                self._writer.insert("unused_tests", {"run_id": self._run, "position": place, **values})
+                self.writer.insert("unused_tests", {"run_id": self.run, "position": place, **values})
 
     def dropped(self, entry: Dropped) -> None:
         path, _, rest = entry.id.partition("::")
         name, _, occurrence = rest.partition("#")
-        values = {"run_id": self._run, "path": path, "qualified_name": name, "occurrence": int(occurrence or 1)}
-        self._writer.insert("dropped", {**values, "stage": entry.stage, "reason": entry.reason}, conflict="REPLACE")
+        values = {"run_id": self.run, "path": path, "qualified_name": name, "occurrence": int(occurrence or 1)}
+        self.writer.insert("dropped", {**values, "stage": entry.stage, "reason": entry.reason}, conflict="REPLACE")
+
+
+Document = Callable[[Sequence[Ask]], Awaitable[Mapping[Ask, Sequence[TaskItem]]]]
+"""Writes the tasks of asks to the session and returns them by ask."""
+
+
+@dataclass(eq=False)
+class AskLoop:
+    """Processes the asks of a run until it is done, including those that are added in the meantime."""
+
+    _record: RunRecord
+    _stages: StageTable
+    _evaluators: Evaluators
+    _sandboxes: Sandboxes
+    _limits: Limits
+    _settings: Settings
+
+    async def run(self, document: Document, names: Collection[str]) -> bool:
+        """Return False if a rebuild was ordered in the meantime; ``names`` are the readable ids of all tasks."""
+        record, stages, evaluators = self._record, self._stages, self._evaluators
+        writer, run = record.writer, record.run
+        candidates = CandidateTable(writer, run)
+        while True:
+            plan = record.plan()
+            if plan.rebuild:
+                return False
+            items_by_ask = await document(plan.asks)
+            items = {item.id: item for each in items_by_ask.values() for item in each}
+            refused = candidates.refused(items_by_ask, evaluators)
+            fine = {ask: each for ask, each in items_by_ask.items() if ask not in refused}
+            candidates.add(plan, fine, evaluators)
+            remarks = candidates.remarks(fine, evaluators, names)
+            writer.set_run(run, note=" ".join(filter(None, (*refused.values(), remarks))) or None)
+            works = candidates.works(items)
+            plan = record.record_acceptances(refused, items_by_ask)
+            if not fine and not plan.waiting:
+                raise UsageError(" ".join(refused.values()))
+            counts = candidates.counts(works)
+            # Check for new asks when all other work is done; re-checks come last.
+            if not works:
+                candidates.settle()
+                for control, (done, total) in counts.items():
+                    stages.update("controls" if control else "candidates", "done", done=done, total=total)
+                rechecks = RecheckRunner(writer, run, self._sandboxes, self._limits, stages)
+                all_rechecked = await rechecks.run(items, lambda: not ((now := record.plan()).waiting or now.rebuild))
+                if all_rechecked and record.finish(candidates.has_due):
+                    return True
+                continue
+            execution = Candidates(writer, evaluators, self._sandboxes, self._limits, stages)
+            await execution.run(works, counts, max(self._settings.concurrency, SLOTS))
+            candidates.give_up(execution.not_again)
 
 
 async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
     """Do the remaining work of ``run``; raises any error that ends the whole run, including cancellation."""
     record = RunRecord(writer, run.id)
-    plan = record.plan()
+    plan = RegenerationPlan.from_json(run.config)
     stages = StageTable(writer, run.id)
     gateway, calls = gateway_for(writer, run, plan.spend_limit, settings)
     opened = AsyncExitStack()
@@ -140,6 +192,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
     async def with_tasks(backend: Backend, system: DocSystem, place: Place) -> bool:
         """Build the tasks and process all asks; return False if a rebuild was ordered in the meantime."""
         plan = record.plan()
+        assert isinstance(plan, RegenerationPlan)
         rebuild = plan.rebuild
         record.forget_dropped()
         prepared = await prepare(
@@ -158,40 +211,11 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
         tasks = TaskStore(
             writer, run.id, prepared.snapshot, system, backend.name, plan.docs_scope, plan.selection, record.dropped
         )
-        evaluators = Evaluators(gateway, calls)
-        candidates = CandidateTable(writer, run.id)
         limits = Limits()
+        names = {task.id for task in prepared.built.tasks}
         async with place(prepared, backend, limits, stages) as sandboxes:
-            while True:
-                plan = record.plan()
-                if plan.rebuild:
-                    return False
-                items_by_ask = await tasks.document(prepared.built.tasks, plan.asks, stages)
-                refused = candidates.refused(items_by_ask, evaluators)
-                fine = {ask: items for ask, items in items_by_ask.items() if ask not in refused}
-                candidates.add(plan, fine, evaluators)
-                remarks = candidates.remarks(fine, evaluators, {task.id for task in prepared.built.tasks})
-                writer.set_run(run.id, note=" ".join(filter(None, (*refused.values(), remarks))) or None)
-                works = candidates.works(tasks.items)
-                plan = record.record_acceptances(refused, items_by_ask)
-                if not fine and not plan.waiting:
-                    raise UsageError(" ".join(refused.values()))
-                counts = candidates.counts(works)
-                # Check for new asks when all other work is done; re-checks come last.
-                if not works:
-                    candidates.settle()
-                    for control, (done, total) in counts.items():
-                        stages.update("controls" if control else "candidates", "done", done=done, total=total)
-                    rechecks = RecheckRunner(writer, run.id, sandboxes, limits, stages)
-                    all_rechecked = await rechecks.run(
-                        tasks.items, lambda: not ((now := record.plan()).waiting or now.rebuild)
-                    )
-                    if all_rechecked and record.finish(candidates.has_due):
-                        return True
-                    continue
-                execution = Candidates(writer, evaluators, sandboxes, limits, stages)
-                await execution.run(works, counts, max(settings.concurrency, SLOTS))
-                candidates.give_up(execution.not_again)
+            loop = AskLoop(record, stages, Evaluators(gateway, calls), sandboxes, limits, settings)
+            return await loop.run(lambda asks: tasks.document(prepared.built.tasks, asks, stages), names)
 
     try:
         # Connect first, so that an unreachable cluster is reported before minutes are spent on the repository.

@@ -31,7 +31,7 @@ from workbench.regeneration.tasks import STUB_VERSION, BuildProgress, Dropped, T
 from workbench.repository import Snapshot
 from workbench.sandbox import Backend
 
-Built = TypeVar("Built", TaskSet, Suite)
+Built = TypeVar("Built")
 #: The maximum number of quarantined tests that the live view names.
 _NAMED_TESTS = 500
 
@@ -82,20 +82,9 @@ async def prepare(
     verdict uses.
     """
     began = time.monotonic()
-    progress.update("fetch", note=source)
-    case = resolve_case(source)
-    snapshot = await asyncio.to_thread(_snapshot, case, pinned, progress)
+    case, snapshot = await fetch(source, progress, pinned)
     on_fetched(snapshot)
-    files, revision = len(snapshot.files), snapshot.revision.removeprefix("sha256:")[:12]
-    progress.update("fetch", "done", done=files, total=files, note=f"{snapshot.source} {revision}".strip())
-    progress.update("environment")
-    environment = await build_environment(
-        snapshot.root,
-        install=case.install,
-        test=case.test,
-        on_progress=lambda line: progress.update("environment", note=line),
-    )
-    progress.update("environment", "done", note=f"{len(environment.installed)} packages, Python in {backend.name}")
+    environment = await set_up(case, snapshot, backend, progress)
     cache = TaskCache(snapshot, environment, backend.name, rules)
     if rebuild:
         await asyncio.to_thread(cache.forget)
@@ -138,6 +127,27 @@ async def prepare(
     if not built.tasks:
         raise NoTasks(f"{case.name} gives no task: {_why_none(built)}", built)
     return Prepared(case, snapshot, environment, built, cached)
+
+
+async def fetch(source: str, progress: StageProgress, pinned: str) -> tuple[TestCase, Snapshot]:
+    progress.update("fetch", note=source)
+    case = resolve_case(source)
+    snapshot = await asyncio.to_thread(_snapshot, case, pinned, progress)
+    files, revision = len(snapshot.files), snapshot.revision.removeprefix("sha256:")[:12]
+    progress.update("fetch", "done", done=files, total=files, note=f"{snapshot.source} {revision}".strip())
+    return case, snapshot
+
+
+async def set_up(case: TestCase, snapshot: Snapshot, backend: Backend, progress: StageProgress) -> Environment:
+    progress.update("environment")
+    environment = await build_environment(
+        snapshot.root,
+        install=case.install,
+        test=case.test,
+        on_progress=lambda line: progress.update("environment", note=line),
+    )
+    progress.update("environment", "done", note=f"{len(environment.installed)} packages, Python in {backend.name}")
+    return environment
 
 
 def _report_all(progress: StageProgress, built: TaskSet, cached: bool) -> None:
@@ -218,13 +228,10 @@ class TaskCache:
     """
 
     def __init__(self, snapshot: Snapshot, environment: Environment, backend: str, rules: Rules | None = None) -> None:
-        workspace = environment.workspace
-        about: list[Any] = [snapshot.digest, environment.digest, backend, workspace.pytest_args,
-                            workspace.test_paths, workspace.import_roots, workspace.variables]  # fmt: skip
+        about = tested_as(snapshot, environment, backend)
         about += [asdict(rules)] if rules is not None and rules != Rules() else []
-        folder = paths.cache_dir()
-        self._suite = folder / "suites" / f"{_key([SUITE_FORMAT, *about])}.json"
-        self._tasks = folder / "tasks" / f"{_key([TASKS_FORMAT, STUB_VERSION, *about])}.json"
+        self._suite = cached_file("suites", SUITE_FORMAT, *about)
+        self._tasks = cached_file("tasks", TASKS_FORMAT, STUB_VERSION, *about)
         self._part = self._tasks.with_suffix(".part")
 
     @property
@@ -236,10 +243,10 @@ class TaskCache:
         return self._suite.exists() or self._part.exists()
 
     def tasks(self) -> TaskSet | None:
-        return _read(TaskSet, self._tasks)
+        return read_cached(TaskSet, self._tasks)
 
     def finish(self, built: TaskSet) -> None:
-        _write(self._tasks, built)
+        write_cached(self._tasks, built)
         with contextlib.suppress(OSError):
             self._part.unlink(missing_ok=True)
 
@@ -249,13 +256,13 @@ class TaskCache:
                 path.unlink(missing_ok=True)
 
     def suite(self) -> Suite | None:
-        return _read(Suite, self._suite)
+        return read_cached(Suite, self._suite)
 
     def keep_suite(self, suite: Suite) -> None:
         """Store the suite's runs, and delete decisions that were based on earlier runs."""
         with contextlib.suppress(OSError):
             self._part.unlink(missing_ok=True)
-        _write(self._suite, suite)
+        write_cached(self._suite, suite)
 
     def decisions(self) -> Mapping[str, Task | Dropped]:
         found: dict[str, Task | Dropped] = {}
@@ -275,16 +282,24 @@ class TaskCache:
                 lines.write(json.dumps(asdict(decision)) + "\n")
 
 
-def _key(parts: list[Any]) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:40]
+def tested_as(snapshot: Snapshot, environment: Environment, backend: str) -> list[Any]:
+    """Return what the results of a repository's tests depend on."""
+    workspace = environment.workspace
+    return [snapshot.digest, environment.digest, backend, workspace.pytest_args, workspace.test_paths,
+            workspace.import_roots, workspace.variables]  # fmt: skip
 
 
-def _read(kind: type[Built], place: Path) -> Built | None:
+def cached_file(folder: str, *depends_on: Any) -> Path:
+    key = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()[:40]
+    return paths.cache_dir() / folder / f"{key}.json"
+
+
+def read_cached(kind: type[Built], place: Path) -> Built | None:
     with contextlib.suppress(OSError, ValueError):
         return typed_json.decode(kind, place.read_bytes())
     return None
 
 
-def _write(place: Path, built: TaskSet | Suite) -> None:
+def write_cached(place: Path, built: Any) -> None:
     with contextlib.suppress(OSError), replaced(place) as part:
         part.write_text(json.dumps(asdict(built)), encoding="utf-8")

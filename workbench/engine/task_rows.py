@@ -28,10 +28,13 @@ from workbench.engine.stages import StageProgress
 from workbench.models.types import ModelError
 from workbench.plans.plan import Ask, chosen
 from workbench.plans.task_names import readable_id, row_id
-from workbench.regeneration import build_prompt, measure_leakage
+from workbench.regeneration import build_prompt, extract_body, measure_leakage, minimal_stub
+from workbench.regeneration.extraction import Extraction, Style
 from workbench.regeneration.tasks import Dropped, Task, located
 from workbench.repository import Snapshot
 from workbench.repository.functions import Function
+from workbench.repository.splicing import splice
+from workbench.sandbox import Job, Limits, Report, Route
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.groups import CONTROLS
 from workbench.session.identity import task_id, tested_by
@@ -46,9 +49,42 @@ _LARGEST_TEST_FILE = 1_000_000  # bytes; larger ones are not stored
 _AT_ONCE = 16  # concurrent requests by doc systems; the gateway has its own limit
 
 
-@dataclass(frozen=True, slots=True)
 class TaskItem:
-    """A task in the form that the engine works on."""
+    """A task in the form that the engine works on; the base class of the tasks of each kind of run."""
+
+    id: str
+
+    @property
+    def name(self) -> str:
+        """The readable id of the task."""
+        raise NotImplementedError
+
+    @property
+    def reference(self) -> str:
+        """The body that must pass."""
+        raise NotImplementedError
+
+    @property
+    def stub(self) -> str:
+        """The body that must not pass."""
+        raise NotImplementedError
+
+    def read_answer(self, text: str, style: Style = "chat") -> Extraction:
+        """Extract a body from the answer of a model, or from a samples file."""
+        raise NotImplementedError
+
+    def job(self, candidate: str, body: str, limits: Limits, *, cold: bool = False) -> Job:
+        """Return the job that tests a body; with ``cold`` it has all the time of ``limits``. Raises SpliceError."""
+        raise NotImplementedError
+
+    def judge(self, report: Report) -> Report:
+        """Return the report with the verdict that is recorded."""
+        return report
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionItem(TaskItem):
+    """A function whose body is regenerated."""
 
     id: str
     task: Task
@@ -57,6 +93,32 @@ class TaskItem:
     docstring: str | None  # None if the doc system did not write one
     shown: bytes  # The file shown in prompts: the documented one, unless the scope is `target`
     shown_function: Function  # The same function in that file
+
+    @property
+    def name(self) -> str:
+        return self.task.id
+
+    @property
+    def reference(self) -> str:
+        return self.task.body
+
+    @property
+    def stub(self) -> str:
+        return minimal_stub(self.function)
+
+    def read_answer(self, text: str, style: Style = "chat") -> Extraction:
+        return extract_body(text, self.function, self.source, style=style)
+
+    def job(self, candidate: str, body: str, limits: Limits, *, cold: bool = False) -> Job:
+        return Job(
+            id=candidate,
+            tests=self.task.tests,
+            path=self.task.path,
+            content=splice(self.source, self.function, body),
+            limits=limits if cold else self.task.limits(limits),
+            route=Route.COLD if cold else Route.WARM if self.task.import_time else Route.AUTO,
+            function=(self.task.qualified_name, self.task.occurrence),
+        )
 
 
 def identity(
@@ -85,15 +147,15 @@ class TaskStore:
     _selection: str
     _on_dropped: Callable[[Dropped], None]
     _prepared: bool = field(default=False, init=False)
-    _documented: dict[str, TaskItem | None] = field(default_factory=dict, init=False)
+    _documented: dict[str, FunctionItem | None] = field(default_factory=dict, init=False)
     _test_file_blobs: dict[str, str | None] = field(
         default_factory=dict, init=False
     )  # test file -> digest of its text in the session
-    items: dict[str, TaskItem] = field(default_factory=dict, init=False)
+    items: dict[str, FunctionItem] = field(default_factory=dict, init=False)
 
     async def document(
         self, tasks: Sequence[Task], asks: Sequence[Ask], progress: StageProgress
-    ) -> dict[Ask, list[TaskItem]]:
+    ) -> dict[Ask, list[FunctionItem]]:
         """Document and write the tasks of all asks, and return them by ask.
 
         Tasks that fail are left to a resume.
@@ -183,17 +245,17 @@ class TaskStore:
             # This is shared by all tasks of the file: cancelling one of them must not cancel it for the others.
             return await asyncio.shield(files[task.path])
 
-        async def documented(task: Task, function: Function, source: bytes) -> TaskItem:
+        async def documented(task: Task, function: Function, source: bytes) -> FunctionItem:
             if self._scope != "target":
                 whole = await whole_file(task, source)
                 shown = whole.function(task.qualified_name, task.occurrence)
                 key = self._identity(task, whole)
-                return TaskItem(key, task, function, source, shown.docstring, whole.source, shown)
+                return FunctionItem(key, task, function, source, shown.docstring, whole.source, shown)
             docs = kept.get(task.id)
             if docs is None:
                 async with room:
                     docs = await self._system.docstring(task.path, task.qualified_name, task.occurrence)
-            return TaskItem(self._identity(task, docs), task, function, source, docs.text, source, function)
+            return FunctionItem(self._identity(task, docs), task, function, source, docs.text, source, function)
 
         async def one(task: Task, function: Function, source: bytes) -> None:
             nonlocal done
@@ -264,7 +326,7 @@ class TaskStore:
         await self._system.prepare(self._snapshot, report)
         self._prepared = True
 
-    def _write(self, item: TaskItem, position: int) -> None:
+    def _write(self, item: FunctionItem, position: int) -> None:
         task, blob = item.task, self._writer.blob
         with self._writer.transaction() as connection:
             self._writer.insert(
@@ -317,7 +379,7 @@ class TaskStore:
         except OSError:
             return None
 
-    def _write_prompts(self, asks: dict[Ask, list[TaskItem]]) -> None:
+    def _write_prompts(self, asks: dict[Ask, list[FunctionItem]]) -> None:
         with self._writer.transaction() as connection:
             for ask, items in asks.items():
                 if not ask.prompt:
@@ -360,7 +422,7 @@ def decide_task(writer: SessionWriter, task: str) -> bool:
             if verdict == "error":
                 reasons.append(f"The control {name} could not be tested: {reason}")
             elif not held[name]:
-                words = f"{verdict} with the original body" if name == "reference" else "passed with a stub"
+                words = f"{verdict} with the reference" if name == "reference" else "passed with a stub"
                 reasons.append(f"Its tests: {words}.")
         values = {"controls": json.dumps(held), "reason": " ".join(reasons) or None}
         writer.update("tasks", {"id": task}, {**values, "state": "excluded" if reasons else "ready"})

@@ -284,7 +284,7 @@ def dollars(usd: float) -> str:
 
 def is_free(model: str) -> bool:
     """Return whether a model costs nothing: the embedded model, a replay, a control, or a samples file."""
-    return model in CONTROLS or model.startswith(("replay:", "samples:", "local/")) or model == "local"
+    return model in (*CONTROLS, "local", "literal") or model.startswith(("replay:", "samples:", "local/"))
 
 
 def _estimate(

@@ -13,8 +13,9 @@ from pathlib import Path
 from workbench import catalog
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.plans.arguments import Effect, PlanDamaged, arguments_of
-from workbench.plans.plan import Ask, RegenerationPlan, chosen, repeating
+from workbench.plans.plan import Ask, CandidatePlan, RegenerationPlan, chosen, repeating
 from workbench.plans.task_names import row_id
+from workbench.plans.usage import PLANS, candidate_plan
 from workbench.sandbox import Route
 from workbench.session import SessionReader
 from workbench.session.groups import CONTROLS
@@ -58,7 +59,7 @@ class OrderedWork:
         )
 
 
-def last_ask(plan: RegenerationPlan) -> Ask:
+def last_ask(plan: CandidatePlan) -> Ask:
     for ask in reversed(plan.asks):
         if {**repeating(ask), "samples": 0} == {**repeating(plan), "samples": 0}:
             return ask
@@ -66,12 +67,12 @@ def last_ask(plan: RegenerationPlan) -> Ask:
 
 
 def last_order(run: RunRow) -> OrderedAsk:
-    plan = RegenerationPlan.from_json(run.config)
+    plan = candidate_plan(run)
     return OrderedAsk(run.id, last_ask(plan), plan.k)
 
 
 def all_orders(run: RunRow) -> list[OrderedAsk]:
-    plan = RegenerationPlan.from_json(run.config)
+    plan = candidate_plan(run)
     return [OrderedAsk(run.id, ask, plan.k) for ask in plan.asks] or [last_order(run)]
 
 
@@ -120,9 +121,9 @@ def is_finished(reader: SessionReader, order: OrderedAsk) -> bool:
     return not work.missing and (not work.pending_rechecks or work.others or bool(plan.waiting))
 
 
-def _plan(reader: SessionReader, run: str) -> RegenerationPlan | None:
+def _plan(reader: SessionReader, run: str) -> CandidatePlan | None:
     row = reader.run(run)
-    return RegenerationPlan.from_json(row.config) if row is not None else None
+    return candidate_plan(row) if row is not None else None
 
 
 def options_help() -> str:
@@ -138,20 +139,20 @@ def options_help() -> str:
     return "\n".join(lines)
 
 
-def is_same_work(run: RunRow, plan: RegenerationPlan) -> bool:
+def is_same_work(run: RunRow, plan: CandidatePlan) -> bool:
     """Return whether an order extends a run: it has the same content and the same identifying arguments.
 
     If the order names no sandbox, it matches the sandbox of the run. If the content is unknown, the source must match.
     """
-    if run.kind != "regenerate":
+    if not (run.has_candidates and isinstance(plan, PLANS[run.kind])):
         return False
     try:
-        old = RegenerationPlan.from_json(run.config)
+        old = candidate_plan(run)
     except PlanDamaged:
         return False
     others = [
         name
-        for name, one in arguments_of(RegenerationPlan).items()
+        for name, one in arguments_of(plan).items()
         if one.effect is Effect.RUN and name not in ("source", "sandbox")
     ]
     if picked(old, *others) != picked(plan, *others) or (plan.sandbox and plan.sandbox != old.sandbox):
@@ -170,7 +171,7 @@ def _settings(source: str) -> tuple[object, ...] | None:
     return (case.install, case.test)
 
 
-def check_samples(session: Path, plan: RegenerationPlan) -> None:
+def check_samples(session: Path, plan: CandidatePlan) -> None:
     """Raise UsageError if a samples file has changed an answer that was already tested.
 
     A candidate always belongs to a single answer.

@@ -17,7 +17,7 @@ from workbench.base.extensions import is_dotted
 from workbench.base.files import shown
 from workbench.base.reasons import last_words
 from workbench.plans.arguments import arguments_of
-from workbench.plans.plan import DocumentPlan, RegenerationPlan
+from workbench.plans.plan import CandidatePlan, DocumentPlan
 
 _FEWEST_FILES = 64
 
@@ -42,7 +42,7 @@ def check_scoring(plan: DocumentPlan) -> None:
     _dollars(plan.spend_limit)
 
 
-def check_regeneration(plan: RegenerationPlan) -> None:
+def check_regeneration(plan: CandidatePlan) -> None:
     # 0 means the default or "all"; the command line does not accept it as a value.
     _check_numbers(plan)
     if not plan.k:

@@ -23,7 +23,8 @@ from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder
 from workbench.orders.ordered_asks import OrderedAsk, check_samples, is_finished, is_same_work
 from workbench.orders.plan_checks import check_place, check_regeneration, check_sandbox
-from workbench.plans.plan import Ask, RegenerationPlan, as_text, repeating, same_but_samples
+from workbench.plans.plan import Ask, CandidatePlan, RegenerationPlan, as_text, repeating, same_but_samples
+from workbench.plans.usage import candidate_plan, read_candidate_plan
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
 from workbench.session.groups import CONTROLS, canonical
 from workbench.session.identity import run_id
@@ -95,9 +96,9 @@ class MoreSamplesOrder(WorkOrder):
         )
         return with_build_time(estimate, measured, plan.source)
 
-    def _grown(self) -> RegenerationPlan:
+    def _grown(self) -> CandidatePlan:
         row = _run(self.session, self.run)
-        old = RegenerationPlan.from_json(row.config)
+        old = candidate_plan(row)
         check_regeneration(replace(old, samples=self.samples))
         evaluator = self.evaluator or old.evaluator
         mine = [ask for ask in old.asks if ask.evaluator == evaluator]
@@ -174,7 +175,7 @@ def completed_order(session: Path, plan: RegenerationPlan) -> OrderedAsk | None:
 
 
 def _precedence(run: RunRow) -> tuple[bool, bool, float]:
-    return bool(RegenerationPlan.from_json(run.config).snapshot), run.archived_at is None, run.created_at
+    return bool(candidate_plan(run).snapshot), run.archived_at is None, run.created_at
 
 
 def resolved(plan: RegenerationPlan) -> RegenerationPlan:
@@ -365,11 +366,11 @@ def _grown(asks: Iterable[Ask], more: Iterable[Ask]) -> tuple[Ask, ...]:
     return tuple(replace(key, samples=samples) for key, samples in grown.items())
 
 
-def grow(writer: SessionWriter, run: str, plan: RegenerationPlan) -> None:
+def grow(writer: SessionWriter, run: str, plan: CandidatePlan) -> None:
     """Add a plan's asks to a run, within a transaction; the results of the run are not changed."""
     with writer.transaction() as connection:
-        text, state = connection.execute("SELECT config, state FROM runs WHERE id = ?", (run,)).fetchone()
-        old = RegenerationPlan.from_json(text)
+        kind, text, state = connection.execute("SELECT kind, config, state FROM runs WHERE id = ?", (run,)).fetchone()
+        old = read_candidate_plan(kind, text)
         grown = replace(
             old,
             asks=_grown(old.asks, plan.asks),
@@ -404,14 +405,14 @@ def move(session: Path, engine: str, run: str = "") -> None:
         raise UsageError(f"{session.name} has no regeneration run; an engine tests only the candidates of such runs.")
     with SessionWriter(session) as writer, writer.transaction() as connection:
         for key in keys:
-            text = connection.execute("SELECT config FROM runs WHERE id = ?", (key,)).fetchone()[0]
-            moved = replace(RegenerationPlan.from_json(text), engine=engine)
+            kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (key,)).fetchone()
+            moved = replace(read_candidate_plan(kind, text), engine=engine)
             writer.set_run(key, config=as_text(moved))
 
 
 def _run(session: Path, run: str) -> RunRow:
     with SessionReader(session) as reader:
-        found = [row for row in reader.runs() if row.kind == "regenerate" and row.id.startswith(run)]
+        found = [row for row in reader.runs() if row.has_candidates and row.id.startswith(run)]
     if len(found) != 1:
         raise UsageError(f"{session.name} has no regeneration run {run!r}.")
     return found[0]

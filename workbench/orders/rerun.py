@@ -20,8 +20,10 @@ from workbench.orders.ordered_asks import OrderedAsk
 from workbench.orders.plan_checks import check_regeneration
 from workbench.orders.regenerate import full_ask, grow, move
 from workbench.orders.run import plan_document
-from workbench.plans.plan import DocumentPlan, RegenerationPlan, repeating
+from workbench.orders.usage import PageArm, with_reader_asks
+from workbench.plans.plan import CandidatePlan, DocumentPlan, RegenerationPlan, repeating
 from workbench.plans.task_names import matches, row_id
+from workbench.plans.usage import UsagePlan, candidate_plan
 from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.pending_work import judges_of
 from workbench.session.rows import CandidateRow, RunRow, TaskRow
@@ -29,7 +31,7 @@ from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
 def find_items(reader: SessionReader, item: str) -> tuple[list[TaskRow], list[CandidateRow]]:
     """Return the tasks that match ``item``, or the matching candidates if there are none."""
-    runs = [run.id for run in reader.runs() if run.kind == "regenerate"]
+    runs = [run.id for run in reader.runs() if run.has_candidates]
     tasks = [task for run in runs for task in reader.tasks(run) if matches(item, row_id(task), task.id)]
     if tasks:
         exact = [task for task in tasks if item in (task.id, row_id(task))]
@@ -69,7 +71,7 @@ class RerunOrder(WorkOrder):
         with SessionReader(self.session) as reader:
             found = []
             for run, mine in _selected(self.session, reader, self.item, self.failed):
-                plan = RegenerationPlan.from_json(run.config)
+                plan = candidate_plan(run)
                 if not self.asks:
                     found.append(Again(plan.source, mine[0].evaluator, 0, len(mine)))
                     continue
@@ -124,7 +126,7 @@ def _selected(session: Path, reader: SessionReader, item: str, failed: bool) -> 
     rows = one
     if not rows:
         selected = {task.id for task in tasks}
-        every = (row for run in reader.runs() if run.kind == "regenerate" for row in reader.candidates(run.id))
+        every = (row for run in reader.runs() if run.has_candidates for row in reader.candidates(run.id))
         rows = [row for row in every if not item or row.task_id in selected]
     if failed:
         rows = [row for row in rows if not row.control and row.verdict != "passed"]
@@ -138,8 +140,8 @@ def _selected(session: Path, reader: SessionReader, item: str, failed: bool) -> 
     return [(runs[key], [row for row in rows if row.run_id == key]) for key in touched]
 
 
-def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples: int) -> RegenerationPlan:
-    plan = RegenerationPlan.from_json(run.config)
+def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples: int) -> CandidatePlan:
+    plan = candidate_plan(run)
     tasks = tuple(dict.fromkeys(row.task_id for row in rows))
     names = list(dict.fromkeys(row.evaluator for row in rows if not row.control))
     if len(names) > 1 and not model:
@@ -158,6 +160,11 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
         extra_body=(before.extra_body or "{}") if before else "",
     )
     check_regeneration(changed)
+    if isinstance(changed, UsagePlan):
+        contexts = {row.context for row in rows if not row.control}
+        pages = [PageArm(ask.context, ask.page) for ask in plan.asks if ask.context in contexts]
+        return with_reader_asks(changed, list(dict.fromkeys(pages)))
+    assert isinstance(changed, RegenerationPlan)
     ask = full_ask(changed)
     return replace(changed, **repeating(ask), asks=(ask,))
 

@@ -24,7 +24,8 @@ from workbench.orders.estimate import (
 from workbench.orders.launching import WarmEngine, enqueue
 from workbench.orders.measured import MeasuredRates
 from workbench.orders.ordered_asks import all_orders, is_finished, ordered_work, refusal
-from workbench.plans.plan import DocumentPlan, RegenerationPlan, as_text
+from workbench.plans.plan import DocumentPlan, as_text
+from workbench.plans.usage import PLANS, candidate_plan, read_candidate_plan
 from workbench.results.runs import waiting_runs
 from workbench.session import SessionReader, SessionWriter, engine_starts
 from workbench.session.pending_work import (
@@ -84,7 +85,7 @@ def _wait_for_release(reader: SessionReader, run: str | None) -> None:
 
 def _is_over(reader: SessionReader, run: RunRow) -> bool:
     """Return whether an engine has no work left in a run, which can be true before it is marked as done."""
-    if run.kind != "regenerate" or run.state != "running":
+    if not run.has_candidates or run.state != "running":
         return run.state not in {"queued", "running"}
     orders = all_orders(run)
     return all(refusal(reader, order) or is_finished(reader, order) for order in orders) and not any(
@@ -110,7 +111,7 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
         queued = {row.id for row in waiting_runs(reader)}
         rows = [row for row in unfinished(reader) if run in (None, row.id) and row.id not in queued]
     waiting = [row.id for row in rows]
-    ordered = {row.id for row in rows if row.kind == "regenerate" and RegenerationPlan.from_json(row.config).waiting}
+    ordered = {row.id for row in rows if row.has_candidates and candidate_plan(row).waiting}
     imported = {row.id for row in rows if is_imported(row)}
     if not waiting:
         return []
@@ -122,10 +123,10 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
             if key in imported:  # imported items keep the states recorded in their files
                 continue
             kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (key,)).fetchone()
-            if kind == "regenerate":  # the next engine records its own acceptances
+            if kind in PLANS:  # the next engine records its own acceptances
                 writer.set_run(
                     key,
-                    config=as_text(replace(RegenerationPlan.from_json(text), acceptances=(), permanent_failure=False)),
+                    config=as_text(replace(read_candidate_plan(kind, text), acceptances=(), permanent_failure=False)),
                 )
             connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
             connection.execute(f"UPDATE trials SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))
@@ -184,7 +185,7 @@ def _of_run(reader: SessionReader, run: RunRow, measured: MeasuredRates) -> Iter
     if (plan := ordered_import(run)) is not None:
         order = ImportOrder(reader.path, plan)
         yield order.what, order.estimate(measured)
-    elif run.kind == "regenerate":
+    elif run.has_candidates:
         yield from _of_regeneration(reader, run, measured)
     elif is_check(run):
         due = [row for row in reader.checks(run_id=run.id) if row.state not in ("done", "failed")]
@@ -214,7 +215,7 @@ def _of_trials(reader: SessionReader, run: RunRow, measured: MeasuredRates) -> I
 
 
 def _of_regeneration(reader: SessionReader, run: RunRow, measured: MeasuredRates) -> Iterator[tuple[str, WorkEstimate]]:
-    plan = RegenerationPlan.from_json(run.config)
+    plan = candidate_plan(run)
     for ask in plan.waiting:
         yield f"{plan.source} × {ask.evaluator}", estimate_ask(measured, plan.source, ask, rebuild=plan.rebuild)
     ready = {task.id for task in reader.tasks(run.id) if task.state == "ready"}

@@ -135,7 +135,7 @@ def regeneration_plan(study: Study, row: str, column: StudyColumn) -> Regenerati
     """Return the plan of the run that executes a cell of doc systems."""
     asked = of_study(RegenerationPlan, {"limits": study.limits, "settings": study.settings})
     asked |= {"samples": study.samples, "k": study.k, "spend_limit": _most(study)}
-    return RegenerationPlan(row, column.system, evaluator=column.model, **asked)
+    return RegenerationPlan(row, docs=column.system, evaluator=column.model, **asked)
 
 
 def _most(study: Study) -> float:

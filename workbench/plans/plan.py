@@ -199,11 +199,13 @@ class Ask(EvaluatorArguments):
     sampled_as: str = field(default="", kw_only=True)
     # The text of a custom prompt; see `workbench.regeneration.prompts.OwnPrompt`
     prompt_text: str = field(default="", kw_only=True)
+    # Digest of the page that a reader sees; its text is a blob of the session. "" = none, or not a usage run
+    page: str = field(default="", kw_only=True, compare=False)
 
     @property
     def prompt_version(self) -> str:
-        """The prompt, context and settings in a candidate's identity, or "" if no model is used."""
-        if not self.prompt:
+        """The prompt, context and settings in a candidate's identity, or "" if there is neither of them."""
+        if not (self.prompt or self.context):
             return ""
         body = f"/{self.extra_body}" if self.extra_body not in ("", "{}") else ""
         return f"{self.prompt}/{self.context}{body}{further(self, Effect.CANDIDATE, _NAMED)}"
@@ -232,7 +234,7 @@ def filled(plan: PlanT, other: object, *names: str) -> PlanT:
     return replace(plan, **values)  # type: ignore[type-var]
 
 
-def as_text(plan: DocumentPlan | RegenerationPlan | ImprovementPlan) -> str:
+def as_text(plan: Plan) -> str:
     return json.dumps(plan.to_json(), ensure_ascii=False, sort_keys=True)
 
 
@@ -248,11 +250,60 @@ def same_but_samples(one: Ask, other: Ask) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class RegenerationPlan(EvaluatorArguments, Plan):
-    """Regenerate the function bodies of a repository from their documentation.
+class CandidatePlan(EvaluatorArguments, Plan):
+    """Test candidates of a repository; the run grows by asks.
 
     The evaluator's arguments are those of the latest ask.
     """
+
+    source: str
+    sandbox: str = argument(  # Empty = the strongest one on this machine
+        "",
+        "--sandbox SANDBOX",
+        "bubblewrap, docker, process, or package.module:Class (default: that of the session's run, or the strongest one)",
+        effect=Effect.RUN,
+        study="settings.sandbox",
+    )
+    rebuild: bool = argument(False, "--rebuild", "rebuild the tasks even if they are cached", effect=Effect.TASK)
+    controls: bool = argument(
+        True,
+        "--no-controls",
+        "do not test the original and a stub on every task",
+        action="store_false",
+        study="settings.controls",
+    )
+    k: tuple[int, ...] = argument(
+        (1, 3), "--k K", "values of k for pass@k, separated by commas (default: 1,3)", type=read_ks, default=(1, 3)
+    )
+    engine: str = argument(  # Empty = this machine
+        "",
+        "--engine ENGINE",
+        "where candidates are tested: dask://HOST:PORT, or local (default); docs/guides/cluster.md",
+    )
+    spend_limit: float = argument(0.0, "--spend-limit USD", "stop making requests above this amount")  # 0 = no limit
+    weaknesses: tuple[str, ...] = ()  # Declared weaknesses of a third-party back end
+    asks: tuple[Ask, ...] = ()  # All asks that the run has had so far
+    acceptances: tuple[Acceptance, ...] = ()  # The asks that an engine has processed
+    snapshot: str = ""  # Digest of the repository's content, set when the repository is fetched
+    import_folders: tuple[str, ...] = ()  # Searched first when a class is given by its dotted path
+    permanent_failure: bool = False  # Whether only another order can help, not a resume
+
+    @property
+    def control_names(self) -> tuple[str, ...]:
+        """The evaluators that are tested on every task if ``controls`` is set."""
+        return CONTROLS
+
+    def acceptance(self, ask: Ask) -> Acceptance | None:
+        return next((one for one in self.acceptances if one.answers(ask)), None)
+
+    @property
+    def waiting(self) -> tuple[Ask, ...]:
+        return tuple(ask for ask in self.asks if self.acceptance(ask) is None)
+
+
+@dataclass(frozen=True, slots=True)
+class RegenerationPlan(CandidatePlan):
+    """Regenerate the function bodies of a repository from their documentation."""
 
     source: str = argument(
         MISSING,
@@ -300,45 +351,11 @@ class RegenerationPlan(EvaluatorArguments, Plan):
         effect=Effect.RUN,
         study="settings.selection",
     )
-    sandbox: str = argument(  # Empty = the strongest one on this machine
-        "",
-        "--sandbox SANDBOX",
-        "bubblewrap, docker, process, or package.module:Class (default: that of the session's run, or the strongest one)",
-        effect=Effect.RUN,
-        study="settings.sandbox",
-    )
-    rebuild: bool = argument(False, "--rebuild", "rebuild the tasks even if they are cached", effect=Effect.TASK)
-    controls: bool = argument(
-        True,
-        "--no-controls",
-        "do not test the original and a stub on every task",
-        action="store_false",
-        study="settings.controls",
-    )
-    k: tuple[int, ...] = argument(
-        (1, 3), "--k K", "values of k for pass@k, separated by commas (default: 1,3)", type=read_ks, default=(1, 3)
-    )
-    engine: str = argument(  # Empty = this machine
-        "",
-        "--engine ENGINE",
-        "where candidates are tested: dask://HOST:PORT, or local (default); docs/guides/cluster.md",
-    )
-    spend_limit: float = argument(0.0, "--spend-limit USD", "stop making requests above this amount")  # 0 = no limit
-    weaknesses: tuple[str, ...] = ()  # Declared weaknesses of a third-party back end
-    asks: tuple[Ask, ...] = ()  # All asks that the run has had so far
-    acceptances: tuple[Acceptance, ...] = ()  # The asks that an engine has processed
-    snapshot: str = ""  # Digest of the repository's content, set when the repository is fetched
-    import_folders: tuple[str, ...] = ()  # Searched first when a class is given by its dotted path
-    permanent_failure: bool = (
-        False  # Whether the failure is permanent, so that only another order can help, not a resume
-    )
-
-    def acceptance(self, ask: Ask) -> Acceptance | None:
-        return next((one for one in self.acceptances if one.answers(ask)), None)
 
     @property
-    def waiting(self) -> tuple[Ask, ...]:
-        return tuple(ask for ask in self.asks if self.acceptance(ask) is None)
+    def control_names(self) -> tuple[str, ...]:
+        # Published tasks may pass with a stub.
+        return CONTROLS if self.selection == "filtered" else CONTROLS[:1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -115,28 +115,9 @@ async def run_suite(
         SuiteFailed: There are no tests, they cannot be imported, or none passes in every run.
         SandboxError: The sandbox does not start.
     """
-    original = pool.workers[0].workspace
+    root = pool.workers[0].workspace.root
     runs = _Runs(pool, limits, rules or Rules(), on_progress)
-    suite = Suite((), {}, {}, {}, {}, (), {}, (), {})
-    # Retry with fewer files until pytest can collect the remaining ones.
-    while True:
-        reports = await runs.three()
-        first = reports[0]
-        if first.tests:
-            break
-        broken = {path: why for path, why in _not_imported(first).items() if path not in suite.not_collected}
-        if broken:
-            suite = replace(suite, not_collected={**suite.not_collected, **broken})
-            on_progress(f"excluding files that cannot be imported: {', '.join(broken)}")
-        elif _found_nothing(first) and not suite.test_paths:
-            found = await asyncio.to_thread(odd_test_files, original.root)
-            suite = replace(suite, test_paths=tuple(path for path in found if path not in suite.not_collected))
-            if not suite.test_paths:
-                break
-            on_progress(f"adding test files whose names pytest does not collect: {', '.join(suite.test_paths)}")
-        else:
-            break
-        await _set_workspace(pool, usable(original, suite.not_collected, suite.test_paths))
+    reports, not_collected, test_paths = await _collected(pool, runs.three, on_progress)
     outcomes = [{test.id: test for test in report.tests} for report in reports]
     stable: list[str] = []
     unstable: dict[str, tuple[str, ...]] = {}
@@ -154,19 +135,68 @@ async def run_suite(
             failing[test] = f"{result.outcome}: {result.message}"
     ended = next((each for each in reports if each.verdict in (Verdict.TIMEOUT, Verdict.CRASHED)), None)
     if not stable or ended is not None:
-        report = ended or first
-        why = await asyncio.to_thread(lambda: with_file(collection_error(report.stderr), original.root))
-        raise SuiteFailed(_why_unusable(report, why, failing, unstable, runs.taken_out, suite.not_collected))
-    return replace(
-        suite,
+        report = ended or reports[0]
+        why = await asyncio.to_thread(lambda: with_file(collection_error(report.stderr), root))
+        raise SuiteFailed(_why_unusable(report, why, failing, unstable, runs.taken_out, not_collected))
+    return Suite(
         stable=tuple(stable),
         unstable=unstable,
         failing=failing,
         taken_out=runs.taken_out,
+        not_collected=not_collected,
+        test_paths=test_paths,
         seconds={test: max(run[test].seconds for run in outcomes[:2]) for test in stable},
         runs=tuple(report.seconds for report in reports),
         trace=reports[2].trace or {},
     )
+
+
+async def run_recorded(
+    pool: Pool, limits: Limits, rules: Rules | None = None, on_progress: Callable[[str], None] = lambda line: None
+) -> Report:
+    """Run the whole suite once and record its calls; hanging tests and files that cannot be imported are left out.
+
+    Raises SuiteFailed, as :func:`run_suite`, and SandboxError.
+    """
+    root = pool.workers[0].workspace.root
+    runs = _Runs(pool, limits, rules or Rules(), on_progress)
+    [report], not_collected, _ = await _collected(pool, runs.recorded, on_progress)
+    if report.calls is None or not any(test.outcome == "passed" for test in report.tests):
+        failing = {test.id: f"{test.outcome}: {test.message}" for test in report.tests}
+        why = await asyncio.to_thread(lambda: with_file(collection_error(report.stderr), root))
+        raise SuiteFailed(_why_unusable(report, why, failing, {}, runs.taken_out, not_collected))
+    return report
+
+
+async def _collected(
+    pool: Pool, run: Callable[[], Awaitable[list[Report]]], on_progress: Callable[[str], None]
+) -> tuple[list[Report], dict[str, str], tuple[str, ...]]:
+    """Run the suite with fewer files until pytest can collect the remaining ones.
+
+    Returns the reports, the files that cannot be imported with the reasons, and files that must be passed explicitly.
+    """
+    original = pool.workers[0].workspace
+    not_collected: dict[str, str] = {}
+    test_paths: tuple[str, ...] = ()
+    while True:
+        reports = await run()
+        first = reports[0]
+        broken = {path: why for path, why in _not_imported(first).items() if path not in not_collected}
+        if first.tests:
+            break
+        if broken:
+            not_collected |= broken
+            on_progress(f"excluding files that cannot be imported: {', '.join(broken)}")
+        elif _found_nothing(first) and not test_paths:
+            found = await asyncio.to_thread(odd_test_files, original.root)
+            test_paths = tuple(path for path in found if path not in not_collected)
+            if not test_paths:
+                break
+            on_progress(f"adding test files whose names pytest does not collect: {', '.join(test_paths)}")
+        else:
+            break
+        await _set_workspace(pool, usable(original, not_collected, test_paths))
+    return reports, not_collected, test_paths
 
 
 class _Runs:
@@ -197,6 +227,9 @@ class _Runs:
             for task in tasks.values():
                 task.cancel()
             await asyncio.gather(*tasks.values(), return_exceptions=True)
+
+    async def recorded(self) -> list[Report]:
+        return [await self._one("and recording its calls", Job("suite recorded", record=True, route=Route.COLD))]
 
     async def _one(self, name: str, job: Job) -> Report:
         async with self._slots:

@@ -200,7 +200,7 @@ def read_contents(reader: SessionReader, item: WorkItem | None = None) -> Conten
     kept_runs = {trial.row.run_id for trial in trials}
     runs = []
     for row in reader.runs():
-        outcome = regenerated(reader, row, wanted_task) if row.kind == "regenerate" else None
+        outcome = regenerated(reader, row, wanted_task) if row.has_candidates else None
         if item is not None and row.id not in kept_runs and not (outcome and outcome.tasks):
             continue
         items = len(outcome.tasks) if outcome else _trials_of(row, trials)

@@ -148,7 +148,7 @@ def load_view(reader: SessionReader, run_id: str, group: Group | None = None, ev
         run=run,
         state=state,
         plan=plan,
-        order=tuple(run.id for run in reader.runs() if run.kind == "regenerate"),
+        order=tuple(run.id for run in reader.runs() if run.has_candidates),
         groups=groups,
         group=group,
         totals=sums,

@@ -120,7 +120,7 @@ def _line(reader: SessionReader, run: RunRow, trials: RunTrials | None, now: flo
 
 
 def _progress(reader: SessionReader, run: RunRow, trials: Counter[str]) -> tuple[int, int, str]:
-    if run.kind == "regenerate":
+    if run.has_candidates:
         return (*reader.query(_SAMPLES, (run.id,))[0], "samples")
     if is_check(run):
         checks = Counter(row.state for row in reader.checks(run_id=run.id))
@@ -161,7 +161,7 @@ def plan_title(run: RunRow) -> str:
     ``word_counter · docs original · gpt-5-mini × 3``.
     """
     plan = run.plan
-    if run.kind == "regenerate":
+    if run.has_candidates:
         parts = _regenerate(plan)
     elif plan.get("check_only"):
         parts = _check(plan)

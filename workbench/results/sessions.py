@@ -119,7 +119,7 @@ def what_matters(reader: SessionReader) -> WhatMatters | None:
     trials: dict[str, list[TrialRow]] = {}
     for trial in reader.trials():
         trials.setdefault(trial.run_id, []).append(trial)
-    runs = [run for run in reader.runs() if run.kind == "regenerate" or run.id in trials]
+    runs = [run for run in reader.runs() if run.has_candidates or run.id in trials]
     states = {run.id: reader.run_state(run) for run in runs}
     newest = states[runs[-1].id] if runs else ""
     for state in (state_of(set(states.values()), newest), *STATES, *states.values()):
@@ -165,7 +165,7 @@ def gather(reader: SessionReader) -> SessionFacts:
         disagreeing,
         max((time for time in times if time is not None), default=None),
         sum(
-            state == "failed" and run.kind == "regenerate" and run.plan.get("permanent_failure") is True
+            state == "failed" and run.has_candidates and run.plan.get("permanent_failure") is True
             for run, state in zip(runs, states.values(), strict=True)
         ),
         states[runs[-1].id] if runs else "",

@@ -22,6 +22,7 @@ class Verdict(StrEnum):
     TIMEOUT = "timeout"
     CRASHED = "crashed"
     INVALID = "invalid"
+    BYPASSED = "bypassed"  # a usage answer that is right on every call without calling the package
     ERROR = "error"
 
 
@@ -77,6 +78,8 @@ class TestOutcome:
     seconds: float = 0.0  # total seconds of setup, call and teardown
     message: str = ""  # last line of the failure, for a table cell
     traceback: str = ""  # traceback in pytest's native style; "" for passed tests
+    value: str = ""  # what the test recorded as the property ``workbench_value``
+    called: bool | None = None  # what it recorded as ``workbench_called``
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ def is_missing(reader: SessionReader, run: RunRow) -> bool:
     """Return whether a run without an engine has work left to resume."""
     if is_imported(run):
         return run.state != "done" and bool(run.plan["imported"].get("files"))
-    if run.kind == "regenerate":
+    if run.has_candidates:
         return run.state != "done" or bool(reader.query(_MISSING, (run.id, run.id)))
     if is_check(run):
         return any(row.state not in ("done", "failed") for row in reader.checks(run_id=run.id))

@@ -32,6 +32,11 @@ class RunRow:
     paused: int = 0  # 1 if it is paused in the queue
 
     @property
+    def has_candidates(self) -> bool:
+        """Whether the run has tasks and candidates: a regeneration or usage run."""
+        return self.kind in ("regenerate", "usage")
+
+    @property
     def plan(self) -> dict[str, Any]:
         """The run's arguments as JSON values, or {} if unreadable."""
         return settings_of(self.config)
@@ -361,6 +366,7 @@ class TaskRow:
     test_files_blob: str | None = None  # JSON of the digest of each test file
     docs_scope: str = "target"  # where the doc system's docstrings are used
     documented_blob: str | None = None  # the file from which prompts are made; None for the scope `target`
+    usage_blob: str | None = None  # JSON of `workbench.usage.tasks.UsageTask`; None for a regeneration task
 
     @property
     def docs_words(self) -> str:
@@ -440,6 +446,7 @@ class CandidateRow:
     plain: int | None  # whether the body stays within the safe subset, None if not checked
     doubtful: str | None  # why its pass is unverified
     repairs: int | None = None  # number of repairs needed to extract the body from the answer
+    page_line: int | None = None  # line of the page that a reader used, None if unknown
 
     @property
     def retesting(self) -> bool:

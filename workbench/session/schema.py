@@ -18,12 +18,12 @@ from workbench.session import rows
 from workbench.session.sample_counts import COUNTING
 
 APPLICATION_ID = 0x574B4253  # "WKBS": distinguishes sessions from other SQLite files
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 _STATE = "state CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled'))"
 _OF_RUN, _OF_TRIAL = "run_id REFERENCES runs (id)", "trial_id REFERENCES trials (id)"
 _ROWS: dict[str, tuple[type, str, tuple[str, ...]]] = {
-    "runs": (rows.RunRow, "id", ("kind CHECK (kind IN ('document', 'regenerate'))", _STATE, "spend_usd DEFAULT 0", "paused DEFAULT 0")),
+    "runs": (rows.RunRow, "id", ("kind CHECK (kind IN ('document', 'regenerate', 'usage'))", _STATE, "spend_usd DEFAULT 0", "paused DEFAULT 0")),
     "trials": (
         rows.TrialRow, "id",
         (_OF_RUN, _STATE, "steps DEFAULT 0", "prompt_tokens DEFAULT 0", "completion_tokens DEFAULT 0", "content DEFAULT ''",

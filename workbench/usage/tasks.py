@@ -9,7 +9,7 @@ from typing import Literal
 Kind = Literal["function", "method", "command"]
 ParameterKind = Literal["positional", "variadic", "keyword"]
 
-STAGES = ("literal", "calls", "results", "replay", "original")
+STAGES = ("literal", "calls", "results", "limit", "replay", "original")
 """Reasons for dropping a callable, in the order in which they are checked."""
 
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 _MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 5
 
+#: The start of the names of properties that a report passes on, and the longest such value.
+_RECORDED, _VALUE = "workbench_", 20_000
+
 _FRAMEWORK = (f"{os.sep}_pytest{os.sep}", f"{os.sep}pluggy{os.sep}")
 
 
@@ -288,7 +291,13 @@ class Reporter:
         message, traceback = self._text(culprit) if culprit is not None else ("", "")
         self.unpassed += outcome != "passed"
         seconds = sum(report.duration for report in phases)
-        self.wire.emit("test", id=nodeid, outcome=outcome, seconds=seconds, message=message, traceback=traceback)
+        recorded = {
+            name.removeprefix(_RECORDED): value[:_VALUE] if isinstance(value, str) else value
+            for name, value in phases[-1].user_properties
+            if name in (f"{_RECORDED}value", f"{_RECORDED}called")
+        }
+        found = {"outcome": outcome, "seconds": seconds, "message": message, "traceback": traceback}
+        self.wire.emit("test", id=nodeid, **found, **recorded)
 
     def _text(self, report: Any) -> tuple[str, str]:
         longrepr = report.longrepr

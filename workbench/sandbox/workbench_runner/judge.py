@@ -34,7 +34,7 @@ def judge(
     for event in events:
         kind = event.get("e")
         if kind == "test":
-            tests[event["id"]] = {key: event[key] for key in ("id", "outcome", "seconds", "message", "traceback")}
+            tests[event["id"]] = {key: value for key, value in event.items() if key not in ("e", "n")}
         elif kind == "start":
             started.append(event["id"])
         elif kind == "collect":

@@ -1,0 +1,119 @@
+"""``workbench usage``: what a reader of a README can do with its project, measured by execution."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Iterator
+
+from workbench.base import settings
+from workbench.base.text import plural
+from workbench.catalog import check_python, resolve_case
+from workbench.commands.arguments import Verb, shared
+from workbench.commands.output import print_json
+from workbench.commands.terminal import StageBars, Terminal
+from workbench.engine.usage_building import NoUsageTasks, PreparedUsage, dropped_usage, prepare_usage
+from workbench.pages.page import Note, PageTable, Part, Subheading
+from workbench.sandbox import choose_backend
+from workbench.usage.building import UsageTaskSet
+from workbench.usage.statements import statement
+from workbench.usage.tasks import Call, UsageTask
+from workbench.usage.verdicts import call_text
+
+
+def tasks(arguments: argparse.Namespace) -> int:
+    """List the usage tasks of a source; the exit code is 0, or 1 if there are none."""
+    try:
+        prepared = asyncio.run(_prepare(arguments))
+    except NoUsageTasks as nothing:
+        _print(nothing.built, arguments, None)
+        raise
+    _print(prepared.built, arguments, prepared)
+    return 0
+
+
+async def _prepare(arguments: argparse.Namespace) -> PreparedUsage:
+    check_python(resolve_case(arguments.source))
+    backend = choose_backend(arguments.sandbox or settings.load().sandbox or None)
+    with StageBars(Terminal(stderr=True), transient=True) as bars:
+        return await prepare_usage(arguments.source, backend, bars, rebuild=arguments.rebuild)
+
+
+def _print(built: UsageTaskSet, arguments: argparse.Namespace, prepared: PreparedUsage | None) -> None:
+    if not arguments.json:
+        Terminal().parts(_parts(built))
+        return
+    for task in built.tasks:
+        print_json({
+            "type": "task",
+            "task_id": task.id,
+            "name": task.target.name,
+            "kind": task.target.kind,
+            "path": task.target.path,
+            "line": task.target.line,
+            "documented": task.target.documented,
+            "parameters": list(task.parameters),
+            "shown": [_call_json(call) for call in task.shown],
+            "hidden": [_call_json(call) for call in task.hidden],
+            "reference": task.target.reference,
+            "statement": statement(task),
+            "seconds": task.seconds,
+        })  # fmt: skip
+    for entry in built.dropped:
+        print_json({"type": "dropped", "task_id": entry.id, "stage": entry.stage, "reason": entry.reason})
+    print_json(
+        {
+            "type": "summary",
+            "source": arguments.source,
+            "tasks": len(built.tasks),
+            "callables": built.stages["callables"],
+            "dropped": dropped_usage(built),
+            "stages": dict(built.stages),
+            "should_be_named": list(built.should_be_named),
+            "tests": built.tests,
+            "suite_seconds": built.suite_seconds,
+            "sandbox": built.backend,
+            "snapshot": prepared.snapshot.digest if prepared else None,
+            "cached": prepared.cached if prepared else False,
+        }
+    )
+
+
+def _call_json(call: Call) -> dict[str, object]:
+    more = {"files": dict(call.files), "stdin": call.stdin}
+    return {"inputs": list(call.inputs), "expected": call.expected, **{key: one for key, one in more.items() if one}}
+
+
+def _parts(built: UsageTaskSet) -> Iterator[Part]:
+    if built.tasks:
+        rows = tuple(
+            (task.target.name, task.target.kind, str(len(task.shown) + len(task.hidden)), _shown(task))
+            for task in built.tasks
+        )
+        yield PageTable(("name", "kind", "calls", "shown"), rows, frozenset({2}), droppable=("shown",))
+    if built.dropped:
+        entries = tuple((one.stage, one.id, one.reason) for one in built.dropped)
+        yield from (Subheading("No task", f"{len(entries):,}"), PageTable(("", "", ""), entries))
+    yield Note(
+        f"{plural(len(built.tasks), 'task')} of {built.stages['callables']} public callables and forms of commands · "
+        f"{plural(built.tests, 'passing test')} · {built.backend}",
+        "strong",
+    )
+
+
+def _shown(task: UsageTask) -> str:
+    return "; ".join(f"{call_text(call)} == {call.expected}" for call in task.shown)
+
+
+VERBS: dict[str, Verb] = {
+    "tasks": (
+        "list the usage tasks of a repository, and why other callables have none",
+        {
+            "source SOURCE": "a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION",
+            "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class (default: the strongest one)",
+            "--rebuild": "build again even if the cache has them",
+            **shared("--json"),
+        },
+        tasks,
+    ),
+}

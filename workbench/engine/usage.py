@@ -1,0 +1,277 @@
+"""Execute a usage run: build the usage tasks of a source, let readers of its pages answer them, and test the answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+from workbench.base.settings import Settings
+from workbench.engine.document import gateway_for
+from workbench.engine.evaluators import Evaluator, EvaluatorResponse, Evaluators, ModelEvaluator
+from workbench.engine.regenerate import AskLoop, RunRecord
+from workbench.engine.stages import StageTable
+from workbench.engine.task_building import cores
+from workbench.engine.task_rows import TaskItem, decide_task
+from workbench.engine.usage_building import PreparedUsage, prepare_usage
+from workbench.models.types import Message
+from workbench.orders.usage import LITERAL, OWN, SOURCES, own_page
+from workbench.plans.plan import Ask, chosen
+from workbench.regeneration.extraction import Extraction, Style
+from workbench.sandbox import Job, Limits, Pool, Report, Route, choose_backend, pool
+from workbench.session import SessionReader, SessionWriter
+from workbench.session.identity import task_id, tested_by
+from workbench.session.rows import RunRow
+from workbench.usage import controls, literal, probing, prompts, verdicts
+from workbench.usage.statements import statement
+from workbench.usage.tasks import UsageTask
+from workbench.usage.tree import usage_workspace
+
+REBUILT = "The tasks were built again, and this is no longer one of them."
+
+
+@dataclass(frozen=True, slots=True)
+class UsageItem(TaskItem):
+    """A usage task at a position of the tree in which answers are tested."""
+
+    id: str
+    task: UsageTask
+    position: int
+
+    @property
+    def name(self) -> str:
+        return self.task.id
+
+    @property
+    def reference(self) -> str:
+        return self.task.target.reference
+
+    @property
+    def stub(self) -> str:
+        return controls.stub(self.task)
+
+    def read_answer(self, text: str, style: Style = "chat") -> Extraction:
+        return prompts.read_answer(text, self.task)
+
+    def job(self, candidate: str, body: str, limits: Limits, *, cold: bool = False) -> Job:
+        calls = verdicts.hidden_calls(self.task)
+        job = verdicts.job(candidate, self.position, calls, body, limits if cold else self.task.limits(limits))
+        return replace(job, route=Route.COLD) if cold else job
+
+    def judge(self, report: Report) -> Report:
+        return verdicts.judge(report, verdicts.hidden_calls(self.task))
+
+
+@dataclass(eq=False)
+class UsageTaskTable:
+    """The tasks of a usage run in the session."""
+
+    _writer: SessionWriter
+    _run: str
+    _prepared: PreparedUsage
+    _sandbox: str
+    items: list[UsageItem] = field(init=False)
+
+    def __post_init__(self) -> None:
+        snapshot, built = self._prepared.snapshot, self._prepared.built
+        self.items = [
+            UsageItem(self._identity(snapshot.digest, task), task, place) for place, task in enumerate(built.tasks)
+        ]
+
+    def _identity(self, snapshot: str, task: UsageTask) -> str:
+        content = hashlib.sha256(_as_json(task).encode("utf-8", "surrogatepass")).hexdigest()
+        docs = f"usage:{content}"
+        calls = tuple(verdicts.call_text(call) for call in task.hidden)
+        return task_id(snapshot, task.target.path, task.target.name, 1, docs, tested_by(self._sandbox, calls))
+
+    async def document(self, asks: Sequence[Ask]) -> dict[Ask, list[UsageItem]]:
+        """Write the tasks of all asks, and return them by ask."""
+        named = [(item.task.id, item.id, item) for item in self.items]
+        table = {ask: chosen(ask, named) for ask in asks}
+        selected = {item.id for items in table.values() for item in items}
+        with self._writer.transaction() as connection:
+            for item in self.items:
+                if item.id in selected:
+                    self._write(item)
+            now = {item.id for item in self.items}
+            for key, reason in connection.execute(
+                "SELECT id, reason FROM tasks WHERE run_id = ?", (self._run,)
+            ).fetchall():
+                if key not in now:
+                    self._writer.update("tasks", {"id": key}, {"state": "excluded", "reason": REBUILT})
+                elif reason == REBUILT:
+                    decide_task(self._writer, key)
+        return table
+
+    def _write(self, item: UsageItem) -> None:
+        task, blob = item.task, self._writer.blob
+        calls = [verdicts.call_text(call) for call in task.hidden]
+        values = {
+            "id": item.id,
+            "run_id": self._run,
+            "position": item.position,
+            "snapshot": self._prepared.snapshot.digest,
+            "path": task.target.path,
+            "qualified_name": task.target.name,
+            "occurrence": 1,
+            "start_line": task.target.line,
+            "tests": json.dumps(calls),
+            "test_count": len(calls),
+            "seconds": task.seconds,
+            "body_blob": blob(task.target.reference),
+            "docstring_blob": blob(statement(task)),
+            "docs": "usage",
+            "docs_scope": "repository",
+            "usage_blob": blob(_as_json(task)),
+        }
+        self._writer.insert("tasks", values, conflict="IGNORE")
+
+
+def _as_json(task: UsageTask) -> str:
+    return json.dumps(asdict(task), sort_keys=True)
+
+
+@dataclass(eq=False)
+class Pages:
+    """The texts of a run's pages."""
+
+    _writer: SessionWriter
+    _prepared: PreparedUsage
+
+    def text(self, ask: Ask) -> str:
+        """Return the text that a reader sees; "" is no page. It is stored in the session."""
+        if ask.page:
+            with SessionReader(self._writer.path) as reader:
+                return reader.text(ask.page)
+        prepared = self._prepared
+        text = ""
+        if ask.context == SOURCES:
+            by_names = ask.evaluator == LITERAL
+            text = prompts.names_page(prepared.built) if by_names else prompts.source_page(prepared.snapshot.root)
+        elif ask.context.startswith(OWN):
+            docs = ask.context != OWN
+            _, text = own_page(prepared.snapshot.root, prepared.case.reference_readme, docs=docs)
+        if text:
+            self._writer.blob(text)
+        return text
+
+
+class Prober:
+    """Tries several answers to a task on its shown calls."""
+
+    def __init__(self, sandboxes: Pool, limits: Limits) -> None:
+        self._sandboxes = sandboxes
+        self._limits = limits
+
+    async def fitting(self, item: UsageItem, attempts: Sequence[probing.Attempt]) -> probing.Attempt | None:
+        if not attempts:
+            return None
+        first = {0: item.task.shown[0]}
+        job = verdicts.job(item.id, item.position, first, probing.probe(attempts, item.task), self._limits)
+        report = await self._sandboxes.run(job)
+        return probing.chosen(attempts, [test.value for test in report.tests], item.task)
+
+
+class AttemptingReader:
+    """A reader that needs no model: it keeps the first answer that fits the shown calls."""
+
+    def __init__(self, page: str, prober: Prober, names: Sequence[str] | None = None) -> None:
+        self._page = page
+        self._prober = prober
+        self._names = names  # all public names for the control `package`, or None
+
+    async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
+        assert isinstance(item, UsageItem)
+        if self._names is not None:
+            attempts = controls.package(item.task, self._names)
+        else:
+            attempts = await asyncio.to_thread(literal.candidates, self._page, item.task)
+        found = await self._prober.fitting(item, attempts)
+        if found is None:
+            reason = literal.why_none(self._page, attempts, item.task)
+            return EvaluatorResponse(Extraction(None, (), reason))
+        return EvaluatorResponse(Extraction(found.answer_text, (found.why,)), page_line=found.line or None)
+
+
+class TableReader:
+    """The control ``table``: a dictionary of the shown calls."""
+
+    async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
+        assert isinstance(item, UsageItem)
+        return EvaluatorResponse(Extraction(controls.table(item.task)))
+
+
+class ModelReader(ModelEvaluator):
+    """A model that sees a page and the statement of a task."""
+
+    page = ""
+
+    def _messages(self, item: TaskItem) -> tuple[Message, ...]:
+        assert isinstance(item, UsageItem)
+        return prompts.messages(self.page, item.task, window_tokens=self._window, arm=self._ask.context)
+
+    def _grammar(self, item: TaskItem) -> str | None:
+        return None
+
+
+class Readers(Evaluators):
+    """The readers of a usage run."""
+
+    pages: Pages
+    prober: Prober
+    names: Sequence[str]
+
+    def _make(self, ask: Ask) -> Evaluator:
+        if ask.evaluator == "table":
+            return TableReader()
+        if ask.evaluator == "package":
+            return AttemptingReader("", self.prober, self.names)
+        if ask.evaluator == LITERAL:
+            return AttemptingReader(self.pages.text(ask), self.prober)
+        made = super()._make(ask)
+        if isinstance(made, ModelEvaluator):
+            reader = ModelReader(ask, self._gateway, self._calls)
+            reader.page = self.pages.text(ask)
+            return reader
+        return made
+
+
+async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
+    """Do the remaining work of ``run``; raises any error that ends the whole run, including cancellation."""
+    record = RunRecord(writer, run.id)
+    plan = record.plan()
+    stages = StageTable(writer, run.id)
+    gateway, calls = gateway_for(writer, run, plan.spend_limit, settings)
+    try:
+        backend = choose_backend(plan.sandbox or settings.sandbox or None, plan.import_folders)
+        record.amend(sandbox=backend.name, weaknesses=backend.guarantees().weaknesses)
+        finished = False
+        while not finished:
+            plan = record.plan()
+            record.forget_dropped()
+            prepared = await prepare_usage(
+                plan.source, backend, stages, pinned=plan.snapshot, rebuild=plan.rebuild,
+                on_dropped=record.dropped, on_fetched=record.fetched,
+            )  # fmt: skip
+            if plan.rebuild:
+                record.amend(rebuild=False)
+            table = UsageTaskTable(writer, run.id, prepared, backend.name)
+            limits = Limits()
+            entries = [(item.task.target, (*item.task.shown, *item.task.hidden)) for item in table.items]
+            workspace = await asyncio.to_thread(usage_workspace, prepared.environment.workspace, entries)
+            async with pool(backend, workspace, workers=cores(), limits=limits) as sandboxes:
+                readers = Readers(gateway, calls)
+                readers.pages, readers.prober = Pages(writer, prepared), Prober(sandboxes, limits)
+                readers.names = prepared.built.public_names
+                loop = AskLoop(record, stages, readers, sandboxes, limits, settings)
+                finished = await loop.run(table.document, {item.task.id for item in table.items})
+        stages.update("rechecks", "done")
+    except BaseException:
+        stages.failed()
+        raise
+    finally:
+        with contextlib.suppress(Exception):
+            await gateway.aclose()

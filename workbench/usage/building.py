@@ -1,0 +1,307 @@
+"""Build usage tasks: record the calls of a repository's tests, replay them twice, and choose the two that are shown."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from workbench.base.task_groups import task_group
+from workbench.regeneration.environment import Environment
+from workbench.regeneration.suite import Rules, run_recorded
+from workbench.regeneration.tasks import Dropped
+from workbench.sandbox import Backend, Limits, Pool, TestOutcome, pool
+from workbench.sandbox.workbench_runner.values import decode
+from workbench.usage.public_names import PublicName, PublicNames
+from workbench.usage.recorded_calls import LEAST_CALLS, LEAST_RESULTS, MOST_CALLS, tasks_of_calls, why_too_uniform
+from workbench.usage.tasks import STAGES, Call, UsageTask
+from workbench.usage.tree import test_id, usage_workspace
+from workbench.usage.verdicts import hidden_calls, job
+
+#: Incremented whenever the same repository would yield different usage tasks.
+USAGE_TASKS_FORMAT = 1
+MOST_TASKS = 200
+#: Public callables that are tried on the calls of a task, and calls on which they are tried.
+_MOST_PROBED, _PROBED_CALLS = 200, 8
+#: Characters of a result beyond which a longer one tells no more about what is asked for.
+_TELLING = 80
+
+
+OnProgress = Callable[[str, int, int, str], None]
+"""Receives the stage (``suite``, ``trace`` or ``filter``), how much of how much of it is done, and a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTaskSet:
+    """The usage tasks of one repository, and statistics about building them."""
+
+    tasks: tuple[UsageTask, ...]  # commands first, then what a README should name, in the order of files and lines
+    dropped: tuple[Dropped, ...]
+    stages: Mapping[str, int]  # number of public callables and forms of commands left after each stage
+    packages: tuple[str, ...]  # import names
+    programs: tuple[str, ...]  # console scripts, or `python -m PACKAGE`
+    names: tuple[PublicName, ...]  # every public callable
+    tests: int  # tests that passed while their calls were recorded
+    suite_seconds: float
+    backend: str
+    environment: str  # digest of the test environment
+
+    @property
+    def should_be_named(self) -> tuple[str, ...]:
+        """The programs and public callables that a README should name."""
+        return (*self.programs, *(one.name for one in self.names if one.documented))
+
+
+async def build_usage_tasks(
+    snapshot_root: Path,
+    environment: Environment,
+    backend: Backend,
+    *,
+    limits: Limits | None = None,
+    on_progress: OnProgress = lambda stage, done, total, text: None,
+    rules: Rules | None = None,
+) -> UsageTaskSet:
+    """Build the usage tasks of the pristine tree at ``snapshot_root``.
+
+    Raises SuiteFailed if the repository's tests cannot be used, and SandboxError.
+    """
+    limits, rules = limits or Limits(), rules or Rules()
+    workspace = replace(environment.workspace, root=snapshot_root)
+    suite_limits = replace(limits, seconds=max(limits.seconds, rules.suite_seconds), output_kb=limits.output_kb * 8)
+    async with pool(backend, workspace, workers=1, limits=limits) as suite_pool:
+        report = await run_recorded(suite_pool, suite_limits, rules, lambda line: on_progress("suite", 0, 0, line))
+    passed = frozenset(test.id for test in report.tests if test.outcome == "passed")
+    names = await asyncio.to_thread(PublicNames, snapshot_root)
+    found, dropped = await asyncio.to_thread(tasks_of_calls, _of_passing(report.calls or {}, passed), names)
+    text = f"{len(found) + len(dropped)} public callables and forms of commands"
+    on_progress("trace", len(passed), len(report.tests), text)
+    found.sort(key=_worth)
+    dropped += [Dropped(one.id, "limit", f"The {MOST_TASKS} tasks before it are enough.") for one in found[MOST_TASKS:]]
+    del found[MOST_TASKS:]
+    tasks: list[UsageTask] = []
+    if found:
+        entries = [(task.target, task.hidden) for task in found]
+        tree = await asyncio.to_thread(usage_workspace, workspace, entries)
+        async with (
+            pool(backend, tree, workers=1, limits=limits) as first,
+            pool(backend, tree, workers=1, limits=limits) as second,
+        ):
+            for one in await _Replays((first, second), limits, names.all, on_progress).decide(found):
+                (tasks if isinstance(one, UsageTask) else dropped).append(one)  # type: ignore[arg-type]
+    order = {one.id: number for number, one in enumerate(found)}
+    return UsageTaskSet(
+        tasks=tuple(sorted(tasks, key=lambda task: order[task.id])),
+        dropped=tuple(dropped),
+        stages=_left(len(tasks), dropped),
+        packages=tuple(sorted({name.split(".")[0] for name in names.modules})),
+        programs=tuple(names.programs),
+        names=names.all,
+        tests=len(passed),
+        suite_seconds=report.seconds,
+        backend=backend.name,
+        environment=environment.digest,
+    )
+
+
+def _of_passing(recorded: Mapping[str, Any], passed: frozenset[str]) -> dict[str, Any]:
+    """Return the recorded calls without those of tests that failed, whose results may be wrong."""
+
+    def kept(calls: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        return [call for call in calls if not call.get("test") or call["test"] in passed]
+
+    callables = [{**one, "calls": kept(one["calls"])} for one in recorded.get("callables", ())]
+    return {**recorded, "callables": callables, "commands": kept(recorded.get("commands", ()))}
+
+
+def _worth(task: UsageTask) -> tuple[object, ...]:
+    target = task.target
+    return target.kind != "command", not target.documented, target.path, target.line, target.name
+
+
+def _left(tasks: int, dropped: Sequence[Dropped]) -> dict[str, int]:
+    counts = Counter(one.stage for one in dropped)
+    remaining = tasks + len(dropped)
+    left = {"callables": remaining}
+    for stage in STAGES:
+        remaining -= counts[stage]
+        left[stage] = remaining
+    return left
+
+
+class _Replays:
+    """Replays the calls of tasks in two fresh sandboxes, and chooses the shown ones of those that come out the same."""
+
+    def __init__(
+        self, pools: tuple[Pool, Pool], limits: Limits, names: Sequence[PublicName], on_progress: OnProgress
+    ) -> None:
+        self.pools = pools
+        self.limits = limits
+        self.names = names
+        self.on_progress = on_progress
+
+    async def decide(self, tasks: Sequence[UsageTask]) -> list[UsageTask | Dropped]:
+        done = 0
+
+        async def one(position: int, task: UsageTask) -> UsageTask | Dropped:
+            nonlocal done
+            decided = await self._decide(position, task)
+            done += 1
+            note = decided.reason if isinstance(decided, Dropped) else f"{len(decided.hidden)} hidden calls"
+            self.on_progress("filter", done, len(tasks), f"{task.id}: {note}")
+            return decided
+
+        async with task_group() as group:
+            deciding = [group.create_task(one(position, task)) for position, task in enumerate(tasks)]
+        return [each.result() for each in deciding]
+
+    async def _decide(self, position: int, task: UsageTask) -> UsageTask | Dropped:
+        calls = hidden_calls(task)
+        runs = await asyncio.gather(
+            self._run(self.pools[0], position, calls, task.target.reference),
+            # In another order, a result that depends on the calls before it differs.
+            self._run(self.pools[1], position, dict(reversed(calls.items())), task.target.reference),
+        )
+        replayed = _replayed(task, runs)
+        if isinstance(replayed, Dropped):
+            return replayed
+        return _with_shown(replayed, await self._others_that_fit(position, calls, replayed))
+
+    async def _run(
+        self, workers: Pool, position: int, calls: Mapping[int, Call], answer: str
+    ) -> dict[int, TestOutcome]:
+        """Return the outcomes of an answer on calls, by their numbers; calls without an outcome are missing."""
+        limits = replace(self.limits, seconds=max(self.limits.seconds, 5.0 * len(calls)))
+        report = await workers.run(job("replay", position, calls, answer, limits))
+        numbers = {test_id(position, number): number for number in calls}
+        return {numbers[test.id]: test for test in report.tests if test.id in numbers}
+
+    async def _others_that_fit(
+        self, position: int, recorded: Mapping[int, Call], task: UsageTask
+    ) -> list[frozenset[str]]:
+        """Return, for each of the first calls, the other public callables that have its result."""
+        count = len(task.parameters)
+        others = [
+            one
+            for one in self.names
+            if one.kind != "class" and one.name != task.target.name
+            and one.least <= count and (one.most is None or count <= one.most)
+        ][:_MOST_PROBED]  # fmt: skip
+        if task.target.kind == "command" or not others:
+            return []
+        first = {call.inputs: call for call in task.hidden[:_PROBED_CALLS]}
+        tried = {number: call for number, call in recorded.items() if call.inputs in first}
+        probe = _PROBE.format(names=[(one.module, one.attribute) for one in others])
+        outcomes = await self._run(self.pools[0], position, tried, probe)
+        found = []
+        for number, recorded_call in tried.items():
+            call = first[recorded_call.inputs]
+            texts = decode(outcomes[number].value).split() if number in outcomes and outcomes[number].value else ()
+            wanted = hashlib.sha256(call.expected.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+            found.append(frozenset(one.name for one, text in zip(others, texts, strict=False) if text == wanted))
+        return found
+
+
+#: An answer whose result has the first digits of the hash of the result of each callable.
+_PROBE = """import copy, hashlib, importlib, signal
+
+from workbench_runner.values import encode
+
+
+def called(module, attribute, inputs):
+    def stop(*_):
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 1.0, 0.1)
+    try:
+        target = importlib.import_module(module)
+        for part in attribute.split("."):
+            target = getattr(target, part)
+        text = encode(target(*copy.deepcopy(inputs)))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    except BaseException:
+        return "-"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def answer(*inputs):
+    return " ".join(called(module, attribute, inputs) for module, attribute in {names!r})
+"""
+
+
+def _replayed(task: UsageTask, runs: Sequence[Mapping[int, TestOutcome]]) -> UsageTask | Dropped:
+    kept: list[Call] = []
+    seconds = 0.0
+    failures: list[str] = []
+    differing = uncalled = 0
+    for number, call in hidden_calls(task).items():
+        one, other = (run.get(number) for run in runs)
+        if one is None or other is None or not one.value or not other.value:
+            failures.append(next((each.message for each in (one, other) if each and each.message), "no result"))
+        elif one.value != other.value or call.expected not in ("", one.value):
+            differing += 1
+        elif not (one.called and other.called):
+            uncalled += 1
+        elif task.target.kind != "command" or _says_something(one.value):
+            kept.append(replace(call, expected=one.value))
+            seconds += one.seconds
+    if not kept and failures:
+        return Dropped(task.id, "original", f"Its calls cannot be made again outside of the tests: {failures[0]}")
+    if not kept and uncalled:
+        return Dropped(task.id, "original", "Its calls made again do not reach the package.")
+    if len(kept) < LEAST_CALLS:
+        silent = len(task.hidden) - len(kept) - differing - len(failures) - uncalled
+        parts = {
+            "differ": differing,
+            "fail": len(failures),
+            "print nothing": silent,
+            "do not reach the package": uncalled,
+        }
+        why = ", ".join(f"{number} {what}" for what, number in parts.items() if number)
+        return Dropped(task.id, "replay", f"Of its {len(task.hidden)} calls made again, {why}.")
+    task = replace(task, hidden=_chosen(kept), seconds=round(seconds, 6))
+    return why_too_uniform(task) or task
+
+
+def _says_something(result: str) -> bool:
+    """Return whether a command printed or wrote anything; a mistyped command also exits without."""
+    value = decode(result)
+    return bool(value["stdout"] or value.get("files"))
+
+
+def _chosen(calls: Sequence[Call]) -> tuple[Call, ...]:
+    """Return at most ``MOST_CALLS`` of the calls, with as many different results as possible, in their order."""
+    seen: Counter[str] = Counter()
+    ranks = []
+    for number, call in enumerate(calls):
+        ranks.append((seen[call.expected], number))
+        seen[call.expected] += 1
+    return tuple(calls[number] for number in sorted(number for _, number in sorted(ranks)[:MOST_CALLS]))
+
+
+def _with_shown(task: UsageTask, fitting: Sequence[frozenset[str]]) -> UsageTask | Dropped:
+    """Show the two calls with different results that the fewest other public callables fit; ties show longer results.
+
+    ``fitting`` has, for the first calls, the other callables with the same result.
+    """
+    calls = task.hidden
+    unknown = frozenset({"?"})
+
+    def rank(pair: tuple[int, int]) -> tuple[object, ...]:
+        rest = {call.expected for number, call in enumerate(calls) if number not in pair}
+        one, other = (fitting[number] if number < len(fitting) else unknown for number in pair)
+        told = sum(min(len(calls[number].expected), _TELLING) for number in pair)
+        return rest <= {"None"}, len(rest) < LEAST_RESULTS, len(one & other), -told, pair
+
+    pairs = combinations(range(len(calls)), 2)
+    best = min((pair for pair in pairs if calls[pair[0]].expected != calls[pair[1]].expected), key=rank)
+    hidden = tuple(call for number, call in enumerate(calls) if number not in best)
+    if all(call.expected == "None" for call in hidden):
+        return Dropped(task.id, "results", "All of its calls but the shown ones return None, as a stub does.")
+    return replace(task, shown=tuple(calls[number] for number in best), hidden=hidden)

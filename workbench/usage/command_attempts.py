@@ -1,0 +1,131 @@
+"""Answers for commands: the commands and options that a page shows, with a task's inputs as their values."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+
+from workbench.base.text import one_line
+from workbench.usage.pages import PageCommand, UsagePage, is_of_program, program_names
+from workbench.usage.probing import Attempt, text_of
+from workbench.usage.tasks import UsageTask
+
+_MOST_VALUES = 6
+
+
+def command_attempts(page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
+    """Yield the page's commands of the program with the inputs in the place of their values, then its options."""
+    names = program_names(task.package, task.target.path)
+    own = [one for one in page.commands if is_of_program(one, names)]
+    ways = [_of_command(one, task) for one in sorted(own, key=lambda one: not one.block)]
+    yield from (one for turn in itertools.zip_longest(*ways) for one in turn if one is not None)
+    yield from _of_options(own, page, task)
+
+
+def _of_command(command: PageCommand, task: UsageTask) -> Iterator[Attempt]:
+    why = f"Line {command.line} of the page shows `{one_line(command.text, 80)}`."
+    for words in _with_inputs(command, task):
+        yield Attempt(f"{task.package} {words}".rstrip(), command.line, why)
+
+
+def _with_inputs(command: PageCommand, task: UsageTask) -> Iterator[str]:
+    count = len(task.parameters)
+    holes = [f'"${number}"' for number in range(1, count + 1)]
+    words = [part for word in command.words for part in _parts(word)]
+    slots = [n for n, word in enumerate(words) if not word.startswith("-")][:_MOST_VALUES]
+    if len(slots) < count:
+        rest = iter(holes)
+        yield _joined([next(rest) if n in slots else shlex.quote(word) for n, word in enumerate(words)], rest)
+        return
+    inputs = [text_of(one) for one in task.shown[0].inputs] if task.shown else []
+    files = {name for call in task.shown for name in call.files}
+    ways = sorted(
+        itertools.permutations(slots, count),
+        key=lambda way: (
+            sum(_shape(words[at], files) != _shape(value, files) for at, value in zip(way, inputs, strict=False)),
+            sum(one > other for one, other in itertools.combinations(way, 2)),
+            tuple(-at for at in way),
+        ),
+    )
+    for way in ways[:3]:
+        for dropped in (True, False):
+            spare = [n for n in slots if n not in way and (dropped and _shape(words[n], files) == "file")]
+            if dropped and not spare:
+                continue
+            placed = {at: holes[number] for number, at in enumerate(way)}
+            yield _joined([placed.get(n, shlex.quote(word)) for n, word in enumerate(words) if n not in spare], ())
+
+
+def _parts(word: str) -> list[str]:
+    name, equals, value = word.partition("=")
+    return [name, value] if equals and name.startswith("-") else [word]
+
+
+def _joined(words: Iterable[str], rest: Iterable[str]) -> str:
+    return " ".join([*words, *rest])
+
+
+def _shape(word: str, files: set[str]) -> str:
+    if re.fullmatch(r"[-+]?\d+(?:\.\d+)?", word):
+        return "number"
+    return (
+        "file"
+        if word in files or re.fullmatch(r"[\w./-]*\.[A-Za-z]\w{0,5}|<?\[?FILES?\]?>?(?:\.{3})?", word)
+        else "word"
+    )
+
+
+def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
+    """Yield the program with the options that the page names: none, one, then two of them."""
+    values: dict[str, tuple[str, int]] = {}
+    for one in page.options:
+        value, line = values.get(one.name, ("", one.line))
+        values[one.name] = value or one.value, line
+    for command in own:
+        for word in command.words:
+            if word.startswith("-") and len(word) > 1:
+                values.setdefault(word.partition("=")[0], ("", command.line))
+    # Spellings in the same line mean the same: the longest is tried, and it takes a value if one of them does.
+    lines: dict[int, list[str]] = {}
+    for name, (_, line) in values.items():
+        lines.setdefault(line, []).append(name)
+    options = [
+        (name, any(values[one][0] for one in group), line)
+        for line, group in lines.items()
+        for name in (
+            [max(group, key=len)] if len(group) == 2 and {one[:2] == "--" for one in group} == {True, False} else group
+        )
+        if name not in {"-h", "--help", "--version"}
+    ]
+    subcommands = dict.fromkeys(
+        one.words[0] for one in own if one.words and re.fullmatch(r"[a-z][a-z-]*", one.words[0])
+    )
+    if not own and not options:
+        return
+    holes = [f'"${number}"' for number in range(1, len(task.parameters) + 1)]
+    first = own[0].line if own else options[0][2]
+    for count in (0, 1, 2):
+        for several in itertools.combinations(options, count):
+            if sum(takes for _, takes, _ in several) > len(holes):
+                continue
+            for start in ("", *subcommands):
+                for order in _orders(holes, sum(takes for _, takes, _ in several)):
+                    rest = list(order)
+                    words = [start] if start else []
+                    for name, takes, _ in several:
+                        words += [name, rest.pop(0)] if takes else [name]
+                    line = several[-1][2] if several else first
+                    named = " and ".join(f"`{name}`" for name, _, _ in several) or "the program"
+                    text = " ".join([task.package, *words, *rest])
+                    yield Attempt(text, line, f"Line {line} of the page names {named}.")
+
+
+def _orders(holes: Sequence[str], taken: int) -> list[tuple[str, ...]]:
+    """Return the orders of the inputs in which a different one is an option's value."""
+    if not taken or len(holes) < 2:
+        return [tuple(holes)]
+    return [(*way, *(one for one in holes if one not in way)) for way in itertools.permutations(holes, min(taken, 2))][
+        :4
+    ]
