@@ -141,6 +141,7 @@ class Candidates:
         extraction = work.extraction
         if not extraction.valid:
             self._verdict(work, Report(work.id, Verdict.INVALID, detail=_sentence(extraction.reason)))
+            await self._explain(work)
             return
         self._order += 1
         self._to_test.put_nowait((0 if work.decides else 1, self._order, work))
@@ -184,6 +185,12 @@ class Candidates:
             doubtful = (cold.doubtful or report.doubtful) if cold.passed else ""
             report = replace(cold, suspicious=suspicious, doubtful=doubtful)
         self._verdict(work, report, recheck)
+        if not report.passed:
+            await self._explain(work)
+
+    async def _explain(self, work: Work) -> None:
+        if not work.control:
+            self._set(work, gap=await self._evaluators.explain(work.item, work.ask))
 
     # -- writing results
 

@@ -208,5 +208,9 @@ class Evaluators:
             return SamplesEvaluator(Path(ask.evaluator.removeprefix(SAMPLES)))
         return ModelEvaluator(ask, self._gateway, self._calls)
 
+    async def explain(self, item: TaskItem, ask: Ask) -> str | None:
+        """Return why an answer that did not pass may have failed, as stored with it, or None."""
+        return None
+
     def billed(self, candidate: str) -> dict[str, Any]:
         return self._calls.billed(candidate)

@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 
 from workbench.base.settings import Settings
 from workbench.engine.document import gateway_for
@@ -16,10 +17,11 @@ from workbench.engine.regenerate import AskLoop, RunRecord
 from workbench.engine.stages import StageTable
 from workbench.engine.task_building import cores
 from workbench.engine.task_rows import TaskItem, decide_task
-from workbench.engine.usage_building import PreparedUsage, prepare_usage
+from workbench.engine.usage_building import NoUsageTasks, PreparedUsage, prepare_usage
 from workbench.models.types import Message
 from workbench.orders.usage import LITERAL, OWN, SOURCES, own_page
 from workbench.plans.plan import Ask, chosen
+from workbench.plans.usage import UsagePlan
 from workbench.regeneration.extraction import Extraction, Style
 from workbench.sandbox import Job, Limits, Pool, Report, Route, choose_backend, pool
 from workbench.session import SessionReader, SessionWriter
@@ -54,7 +56,7 @@ class UsageItem(TaskItem):
         return controls.stub(self.task)
 
     def read_answer(self, text: str, style: Style = "chat") -> Extraction:
-        return prompts.read_answer(text, self.task)
+        return prompts.extract_answer(text, self.task)
 
     def job(self, candidate: str, body: str, limits: Limits, *, cold: bool = False) -> Job:
         calls = verdicts.hidden_calls(self.task)
@@ -138,61 +140,73 @@ def _as_json(task: UsageTask) -> str:
 class Pages:
     """The texts of a run's pages."""
 
-    _writer: SessionWriter
+    _record: RunRecord
     _prepared: PreparedUsage
 
     def text(self, ask: Ask) -> str:
-        """Return the text that a reader sees; "" is no page. It is stored in the session."""
+        """Return the text that a reader sees, or "" for no page, and record its digest."""
         if ask.page:
-            with SessionReader(self._writer.path) as reader:
-                return reader.text(ask.page)
-        prepared = self._prepared
-        text = ""
-        if ask.context == SOURCES:
-            by_names = ask.evaluator == LITERAL
-            text = prompts.names_page(prepared.built) if by_names else prompts.source_page(prepared.snapshot.root)
+            with SessionReader(self._record.writer.path) as reader:
+                text = reader.text(ask.page)
+        elif ask.context == SOURCES:
+            text = self._sources()
         elif ask.context.startswith(OWN):
-            docs = ask.context != OWN
-            _, text = own_page(prepared.snapshot.root, prepared.case.reference_readme, docs=docs)
+            docs, reference = ask.context != OWN, self._prepared.case.reference_readme
+            _, text = own_page(self._prepared.snapshot.root, reference, docs=docs)
+        else:
+            text = ""
         if text:
-            self._writer.blob(text)
+            with self._record.writer.transaction():
+                plan = self._record.plan()
+                assert isinstance(plan, UsagePlan)
+                digest = self._record.writer.blob(text)
+                self._record.amend(page_digests={**plan.page_digests, ask.context: digest})
         return text
 
+    def _sources(self) -> str:
+        root, sources = self._prepared.snapshot.root, {}
+        for name in self._prepared.built.names:
+            path = root / name.path
+            if name.module not in sources and path.is_file():
+                sources[name.module] = path.read_text("utf-8", "replace")
+        return prompts.page_of_sources(sources)
 
+
+@dataclass(eq=False)
 class Prober:
-    """Tries several answers to a task on its shown calls."""
+    """Runs answers on the shown calls of tasks."""
 
-    def __init__(self, sandboxes: Pool, limits: Limits) -> None:
-        self._sandboxes = sandboxes
-        self._limits = limits
+    sandboxes: Pool
+    limits: Limits
 
     async def fitting(self, item: UsageItem, attempts: Sequence[probing.Attempt]) -> probing.Attempt | None:
+        """Return the first attempt that fits both shown calls, or None."""
         if not attempts:
             return None
-        first = {0: item.task.shown[0]}
-        job = verdicts.job(item.id, item.position, first, probing.probe(attempts, item.task), self._limits)
-        report = await self._sandboxes.run(job)
-        return probing.chosen(attempts, [test.value for test in report.tests], item.task)
+        values = await self.values(item, probing.probe(attempts, item.task))
+        return probing.chosen(attempts, values, item.task)
+
+    async def values(self, item: UsageItem, answer: str) -> list[str]:
+        """Return the results of an answer on the first shown call, as canonical texts."""
+        job = verdicts.job(item.id, item.position, {0: item.task.shown[0]}, answer, self.limits)
+        report = await self.sandboxes.run(job)
+        return [test.value for test in report.tests]
 
 
+@dataclass(eq=False)
 class AttemptingReader:
-    """A reader that needs no model: it keeps the first answer that fits the shown calls."""
+    """A reader without a model, which keeps the first answer that fits the shown calls."""
 
-    def __init__(self, page: str, prober: Prober, names: Sequence[str] | None = None) -> None:
-        self._page = page
-        self._prober = prober
-        self._names = names  # all public names for the control `package`, or None
+    prober: Prober
+    attempts: Callable[[UsageTask], list[probing.Attempt]]
+    page: str = ""
 
     async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
         assert isinstance(item, UsageItem)
-        if self._names is not None:
-            attempts = controls.package(item.task, self._names)
-        else:
-            attempts = await asyncio.to_thread(literal.candidates, self._page, item.task)
-        found = await self._prober.fitting(item, attempts)
+        attempts = await asyncio.to_thread(self.attempts, item.task)
+        found = await self.prober.fitting(item, attempts)
         if found is None:
-            reason = literal.why_none(self._page, attempts, item.task)
-            return EvaluatorResponse(Extraction(None, (), reason))
+            return EvaluatorResponse(Extraction(None, (), literal.why_none(self.page, attempts, item.task)))
         return EvaluatorResponse(Extraction(found.answer_text, (found.why,)), page_line=found.line or None)
 
 
@@ -211,7 +225,8 @@ class ModelReader(ModelEvaluator):
 
     def _messages(self, item: TaskItem) -> tuple[Message, ...]:
         assert isinstance(item, UsageItem)
-        return prompts.messages(self.page, item.task, window_tokens=self._window, arm=self._ask.context)
+        prompt = prompts.build_usage_prompt(item.task, statement(item.task), self.page, window_tokens=self._window)
+        return prompt.require_fit().messages
 
     def _grammar(self, item: TaskItem) -> str | None:
         return None
@@ -222,19 +237,20 @@ class Readers(Evaluators):
 
     pages: Pages
     prober: Prober
-    names: Sequence[str]
+    names: tuple[tuple[str, str, int, int | None], ...]
 
     def _make(self, ask: Ask) -> Evaluator:
         if ask.evaluator == "table":
             return TableReader()
         if ask.evaluator == "package":
-            return AttemptingReader("", self.prober, self.names)
+            return AttemptingReader(self.prober, partial(controls.package, names=self.names))
+        page = self.pages.text(ask)
         if ask.evaluator == LITERAL:
-            return AttemptingReader(self.pages.text(ask), self.prober)
+            return AttemptingReader(self.prober, partial(literal.candidates, page), page)
         made = super()._make(ask)
         if isinstance(made, ModelEvaluator):
             reader = ModelReader(ask, self._gateway, self._calls)
-            reader.page = self.pages.text(ask)
+            reader.page = page
             return reader
         return made
 
@@ -252,10 +268,16 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
         while not finished:
             plan = record.plan()
             record.forget_dropped()
-            prepared = await prepare_usage(
-                plan.source, backend, stages, pinned=plan.snapshot, rebuild=plan.rebuild,
-                on_dropped=record.dropped, on_fetched=record.fetched,
-            )  # fmt: skip
+            try:
+                prepared = await prepare_usage(plan.source, backend, stages, pinned=plan.snapshot, rebuild=plan.rebuild)
+            except NoUsageTasks as nothing:
+                for entry in nothing.built.dropped:
+                    record.dropped(entry)
+                raise
+            record.fetched(prepared.snapshot)
+            record.amend(should_be_named=prepared.built.should_be_named)
+            for entry in prepared.built.dropped:
+                record.dropped(entry)
             if plan.rebuild:
                 record.amend(rebuild=False)
             table = UsageTaskTable(writer, run.id, prepared, backend.name)
@@ -264,8 +286,9 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
             workspace = await asyncio.to_thread(usage_workspace, prepared.environment.workspace, entries)
             async with pool(backend, workspace, workers=cores(), limits=limits) as sandboxes:
                 readers = Readers(gateway, calls)
-                readers.pages, readers.prober = Pages(writer, prepared), Prober(sandboxes, limits)
-                readers.names = prepared.built.public_names
+                readers.pages, readers.prober = Pages(record, prepared), Prober(sandboxes, limits)
+                names = prepared.built.names
+                readers.names = tuple((one.module, one.attribute, one.least, one.most) for one in names)
                 loop = AskLoop(record, stages, readers, sandboxes, limits, settings)
                 finished = await loop.run(table.document, {item.task.id for item in table.items})
         stages.update("rechecks", "done")

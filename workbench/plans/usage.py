@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, field
 
 from workbench.plans.arguments import DialogField, Effect, argument, models, read_ks
 from workbench.plans.plan import CandidatePlan, RegenerationPlan
@@ -43,6 +43,8 @@ class UsagePlan(CandidatePlan):
         (1,), "--k K", "values of k for use@k, separated by commas (default: 1)", type=read_ks, default=(1,)
     )
 
+    page_digests: dict[str, str] = field(default_factory=dict)  # By context, set by the engine when a page is read
+    should_be_named: tuple[str, ...] = ()  # Programs and public callables, set by the engine
     # A usage run has one prompt, its contexts are its pages, and its answers are tested on this machine.
     prompt: str = ""
     context: str = ""

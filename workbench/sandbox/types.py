@@ -98,6 +98,7 @@ class Job:
     trace: bool = False  # whether to record which tests execute which lines (coverage.py)
     added: tuple[tuple[str, bytes], ...] = ()  # extra files (path, content) for this job only
     trace_tests: bool = False  # whether to record the lines of test files as well
+    record: bool = False  # whether to record calls with literal arguments; see ``workbench_runner.recording``
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ class Report:
     running: str = ""  # the test that was running when the process ended early
     notes: tuple[str, ...] = ()  # modules that could not be imported during collection
     trace: Mapping[str, Any] | None = None  # the recorded trace; see ``workbench.regeneration.building``
+    calls: Mapping[str, Any] | None = None  # recorded ``callables``, ``commands`` and what was ``dropped``
     stderr: str = ""  # error output of a run of the whole suite; "" for other jobs
 
     @property

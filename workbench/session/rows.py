@@ -447,6 +447,7 @@ class CandidateRow:
     doubtful: str | None  # why its pass is unverified
     repairs: int | None = None  # number of repairs needed to extract the body from the answer
     page_line: int | None = None  # line of the page that a reader used, None if unknown
+    gap: str | None = None  # JSON of `workbench.usage.gaps.Gap`: what the page lacks, if a reader's answer did not pass
 
     @property
     def retesting(self) -> bool:

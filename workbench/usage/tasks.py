@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from workbench.sandbox.types import Limits
 
 Kind = Literal["function", "method", "command"]
 ParameterKind = Literal["positional", "variadic", "keyword"]
@@ -53,3 +55,7 @@ class UsageTask:
     shown: tuple[Call, ...]
     hidden: tuple[Call, ...]
     seconds: float = 0.0  # total duration of the hidden calls in the replay
+
+    def limits(self, base: Limits) -> Limits:
+        """Return an answer's limits: ten times the duration of the recorded calls plus 5 seconds, at most those of ``base``."""
+        return replace(base, seconds=min(base.seconds, 10 * self.seconds + 5.0))

@@ -26,6 +26,7 @@ from .process_state import ProcessState
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from .recording import Recorder
     from .trace import Tracer
 
 _MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 5
@@ -120,8 +121,10 @@ def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
     error_writer = None if words is None else SuiteErrorWriter(words, spec["limits"]["seconds"])
     start.listen(wire.emit, spec["root"], *candidate(spec))
     try:
+        recorder = _recorder(spec)
         reporter = Reporter(wire, spec, _tracer(spec), error_writer, start)
-        code = pytest.main(arguments(spec), plugins=[reporter])
+        plugins = [reporter] if recorder is None else [reporter, recorder]
+        code = pytest.main(arguments(spec), plugins=plugins)
     except BaseException:
         if error_writer is not None:
             error_writer.write(traceback.format_exc())  # ``SystemExit`` would print nothing by itself
@@ -129,6 +132,8 @@ def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
     if error_writer is not None:
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.flush()
+    if recorder is not None:
+        wire.emit("calls", calls=recorder.result())
     finish(wire, reporter, int(code))
 
 
@@ -141,6 +146,14 @@ def _tracer(spec: dict[str, Any]) -> Tracer | None:
         return Tracer(spec["root"], tests=spec["trace_tests"])
     except ImportError as problem:  # an image may lack a library that the interpreter needs
         raise ImportError(f"coverage.py cannot be imported in this sandbox: {problem}") from None
+
+
+def _recorder(spec: dict[str, Any]) -> Recorder | None:
+    if not spec["record"]:
+        return None
+    from .recording import Recorder
+
+    return Recorder(spec)
 
 
 def candidate(spec: dict[str, Any]) -> tuple[str, str]:

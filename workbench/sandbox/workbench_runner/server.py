@@ -100,6 +100,7 @@ class Server:
             **{name: job[name] for name in of_job},
             "test_paths": self.settings.get("test_paths", []),
             "trace_tests": job.get("trace_tests", False),
+            "record": job.get("record", False),
             "nonce": nonce,
             "extra_paths": self.extra_paths,
             "hide_paths": [self.home, ""],
@@ -145,7 +146,8 @@ class Server:
         end.close()
         os.close(reader)
         report = judge(outcome.events, job["tests"], outcome.status, outcome.ended, outcome.exceeded)
-        report["trace"] = next((event["trace"] for event in outcome.events if event["e"] == "trace"), None)
+        for kind in ("trace", "calls"):
+            report[kind] = next((event[kind] for event in outcome.events if event["e"] == kind), None)
         report["route"] = route
         report["stderr"] = words.close(self.settings["root"]) if words is not None else ""
         if not clean:

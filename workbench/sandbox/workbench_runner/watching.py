@@ -114,7 +114,7 @@ def watch(
     standard error if it is recorded.
     """
     deadline = time.monotonic() + job["limits"]["seconds"]
-    room = job["limits"]["output_kb"] * 1024 * (64 if job["trace"] else 1)
+    room = job["limits"]["output_kb"] * 1024 * (64 if job["trace"] or job.get("record") else 1)
     memory = job["limits"]["memory_mb"] * 2**20
     events: list[dict[str, Any]] = []
     pending, next_look = b"", time.monotonic() + _LOOK_FIRST

@@ -1,0 +1,273 @@
+"""The use of pages: use@k of every page of a usage run, beside no page and the sources, and what a page is worth."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from workbench.base import typed_json
+from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
+from workbench.session.sample_counts import sample_counts
+from workbench.usage.gaps import Gap
+from workbench.usage.pages import UsagePage, read_page
+from workbench.usage.tasks import UsageTask
+
+if TYPE_CHECKING:
+    from workbench.regeneration.passk import PassEstimate
+    from workbench.session.reader import SessionReader
+    from workbench.session.rows import CandidateRow, RunRow, TaskRow
+
+WITHOUT, SOURCES = "none", "source"
+_RESAMPLES = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """The share of what a reader could gain that a page gives: (use(page) − use(none)) / (use(source) − use(none)).
+
+    The interval holds 95 % of 2,000 resamples of the tasks. ``value`` is None if use(source) is not surely above
+    use(none); ``undefined`` says why.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    tasks: int = 0
+    undefined: str = ""
+
+    @property
+    def words(self) -> str:
+        """``0.62 [0.31, 0.88] (bootstrap over 17 tasks)``, or ``not defined: …``."""
+        if self.value is None:
+            return f"not defined: {self.undefined}"
+        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}] (bootstrap over {self.tasks:,} tasks)"
+
+
+def worth_of(page: Mapping[str, float], none: Mapping[str, float], source: Mapping[str, float]) -> Worth:
+    """Return the worth of a page by the use@1 of the tasks that all three have."""
+    tasks = sorted(page.keys() & none.keys() & source.keys())
+    if len(tasks) < 2:
+        return Worth(None, tasks=len(tasks), undefined="fewer than two tasks have all three results")
+    gains = [(page[task] - none[task], source[task] - none[task]) for task in tasks]
+    drawn = random.Random(0)
+    sums = []
+    for _ in range(_RESAMPLES):
+        picked = drawn.choices(gains, k=len(gains))
+        sums.append((math.fsum(one for one, _ in picked), math.fsum(most for _, most in picked)))
+    if sorted(most for _, most in sums)[round(0.025 * _RESAMPLES)] <= 0:
+        return Worth(None, tasks=len(tasks), undefined="the sources do not surely help more than no page")
+    ratios = sorted(gain / most for gain, most in sums if most > 0)
+    cut = round(0.025 * len(ratios))
+    value = math.fsum(one for one, _ in gains) / math.fsum(most for _, most in gains)
+    return Worth(value, ratios[cut], ratios[-1 - cut], len(tasks))
+
+
+@dataclass(frozen=True)
+class PageUse:
+    """The use of one page for one reader."""
+
+    outcome: GroupOutcome
+    page: str | None  # digest of the page's text; None for no page, the sources, and a page that was not stored
+    parsed: UsagePage | None = None
+    named: int | None = None  # tasks whose callable or program the page names; None if the page is unknown
+    names: frozenset[str] | None = None  # the names that a page of the project should have, and this one has
+    worth: Worth | None = None  # None for the arms ``none`` and ``source``
+
+    @property
+    def context(self) -> str:
+        return self.outcome.group.context
+
+    @property
+    def bypassed(self) -> int:
+        """The number of answers that are right without calling the package."""
+        return self.outcome.totals.verdicts.get("bypassed", 0)
+
+    @property
+    def use_at(self) -> tuple[PassEstimate, ...]:
+        return self.outcome.figures.pass_at
+
+    def use_json(self) -> dict[str, float | None]:
+        return {str(one.k): one.value for one in self.use_at}
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderUse:
+    """The use of all pages of a run for one reader, with the two arms that every page is compared with."""
+
+    reader: str
+    pages: tuple[PageUse, ...]
+    none: PageUse | None
+    source: PageUse | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskUse:
+    """A task under one reader and page."""
+
+    row: TaskRow
+    task: UsageTask
+    candidates: tuple[CandidateRow, ...]
+    result: TaskResult
+    named: bool | None  # whether the page names it; None if the page is unknown
+    gap: Gap | None  # why the first sample did not pass; None if it passed or has no verdict
+
+    @property
+    def line(self) -> int | None:
+        """The line of the page on which a passing answer rests, or the first answer if none passes."""
+        ranked = sorted(self.candidates, key=lambda one: one.verdict != "passed")
+        return next((one.page_line for one in ranked if one.page_line is not None), None)
+
+    @property
+    def why(self) -> str:
+        return next((one.verdict_reason or "" for one in self.candidates if one.verdict != "passed"), "")
+
+
+@dataclass(frozen=True)
+class UsageResults:
+    """The results of a usage run."""
+
+    run: RunRow
+    session: str
+    state: str
+    rows: Mapping[str, TaskRow]
+    tasks: Mapping[str, UsageTask]
+    candidates: tuple[CandidateRow, ...]
+    outcomes: tuple[GroupOutcome, ...]
+    pages: Mapping[str, str] = field(repr=False)  # text by context
+    digests: Mapping[str, str]
+    should_be_named: tuple[str, ...]
+    dropped: Mapping[str, int]
+
+    @classmethod
+    def read(cls, reader: SessionReader, run: RunRow) -> UsageResults:
+        rows = {row.id: row for row in reader.tasks(run.id)}
+        counts = sample_counts(reader, run.id, by_task=True)
+        digests = page_digests(run)
+        texts = {context: reader.kept(digest, f"the page {context}") for context, digest in digests.items()}
+        names = run.plan.get("should_be_named")
+        return cls(
+            run,
+            str(reader.path),
+            reader.run_state(run),
+            rows,
+            usage_tasks(reader, rows.values()),
+            tuple(reader.candidates(run.id)),
+            group_outcomes(counts, rows.values(), ks_of(run.plan)),
+            {context: text for context, text in texts.items() if text is not None},
+            digests,
+            tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else (),
+            dict(Counter(entry.stage for entry in reader.dropped(run.id))),
+        )
+
+    @property
+    def ready(self) -> int:
+        """The number of tasks that are not excluded."""
+        return sum(row.state != "excluded" for row in self.rows.values())
+
+    @property
+    def excluded(self) -> int:
+        return len(self.rows) - self.ready
+
+    @property
+    def unfinished(self) -> int:
+        return sum(one.totals.unfinished for one in self.outcomes)
+
+    @property
+    def controls(self) -> dict[str, float | None]:
+        """The share of tasks on which each control passes, by control."""
+        return {one.group.evaluator: one.figures.pass_at[0].value for one in self.outcomes if one.control}
+
+    @cached_property
+    def readers(self) -> tuple[ReaderUse, ...]:
+        by_reader: dict[tuple[str, str, str], dict[str, GroupOutcome]] = {}
+        for one in self.outcomes:
+            if not one.control:
+                group = one.group
+                by_reader.setdefault((group.evaluator, group.prompt, group.settings), {})[group.context] = one
+        return tuple(self._reader(name, arms) for (name, _, _), arms in by_reader.items())
+
+    def _reader(self, name: str, arms: Mapping[str, GroupOutcome]) -> ReaderUse:
+        first = {context: _first(outcome.results) for context, outcome in arms.items()}
+        pages = {}
+        for context, outcome in arms.items():
+            text = self.pages.get(context)
+            parsed = read_page(text) if text is not None else None
+            is_page = context not in (WITHOUT, SOURCES)
+            pages[context] = PageUse(
+                outcome,
+                self.digests.get(context),
+                parsed,
+                sum(parsed.names(task) for task in self._ready_tasks()) if parsed is not None else None,
+                frozenset(one for one in self.should_be_named if parsed.has(one)) if parsed is not None else None,
+                worth_of(first[context], first.get(WITHOUT, {}), first.get(SOURCES, {})) if is_page else None,
+            )
+        shown = tuple(one for context, one in pages.items() if context not in (WITHOUT, SOURCES))
+        return ReaderUse(name, shown, pages.get(WITHOUT), pages.get(SOURCES))
+
+    def _ready_tasks(self) -> list[UsageTask]:
+        return [task for key, task in self.tasks.items() if self.rows[key].state != "excluded"]
+
+    def lines(self, page: PageUse) -> list[TaskUse]:
+        """Return a line for each ready task of a page, in the order of the tasks."""
+        of_task: dict[str, list[CandidateRow]] = {}
+        for row in self.candidates:
+            if (
+                row.evaluator,
+                row.prompt,
+                row.context,
+                row.settings,
+            ) == page.outcome.group.arguments and not row.control:
+                of_task.setdefault(row.task_id, []).append(row)
+        results = {one.task: one for one in page.outcome.results}
+        return [
+            TaskUse(
+                self.rows[key],
+                task,
+                tuple(sorted(of_task.get(key, ()), key=lambda row: row.sample)),
+                results[key],
+                page.parsed.names(task) if page.parsed is not None else None,
+                next((gap_of(row) for row in of_task.get(key, ()) if row.verdict != "passed"), None),
+            )
+            for key, task in self.tasks.items()
+            if key in results
+        ]
+
+
+def usage_tasks(reader: SessionReader, rows: Sequence[TaskRow] | Any) -> dict[str, UsageTask]:
+    """Return the usage tasks of rows by id, without those that cannot be read."""
+    found = {}
+    for row in rows:
+        text = reader.kept(row.usage_blob, f"the task {row.qualified_name}")
+        if text is not None:
+            try:
+                found[row.id] = typed_json.decode(UsageTask, text)
+            except typed_json.WrongForm:
+                continue
+    return found
+
+
+def gap_of(row: CandidateRow) -> Gap | None:
+    """Return why a reader's answer did not pass, as recorded with it."""
+    if not row.gap:
+        return None
+    try:
+        return typed_json.decode(Gap, row.gap)
+    except typed_json.WrongForm:
+        return None
+
+
+def _first(results: Sequence[TaskResult]) -> dict[str, float]:
+    return {one.task: value for one in results if (value := one.at(1)) is not None}
+
+
+def page_digests(run: RunRow) -> dict[str, str]:
+    """Return the digest of each page that a run's readers see, by context."""
+    recorded = run.plan.get("page_digests")
+    if isinstance(recorded, dict):
+        return {str(context): str(digest) for context, digest in recorded.items()}
+    return {}

@@ -1,0 +1,441 @@
+"""Which public callables and commands of a project its tests call, with literal arguments and results.
+
+A profile hook sees the calls of functions while tests run. It knows a function by its code, so that decorated functions
+are recorded by what their innermost function receives and returns.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import os
+import sys
+import threading
+import types
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from .child import belongs
+from .command_calls import CommandCalls
+from .values import NotLiteral, encode
+
+MOST_CALLS = 40
+
+#: Calls whose arguments are encoded: of a callable from tests, of a callable from the project, and of a constructor.
+_FROM_TESTS, _FROM_PROJECT, _CONSTRUCTED = 2000, 400, 5000
+
+_RETURNS = frozenset(code for name, code in dis.opmap.items() if name in ("RETURN_VALUE", "RETURN_CONST"))
+_SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+_UNKNOWN: Any = object()
+
+
+class Site(NamedTuple):
+    """What a code object belongs to; ``role`` is ``function``, ``method``, ``class method``, ``constructor``, ``command``."""
+
+    role: str
+    function: Any
+    module: str
+    name: str  # a method's without its class, a command's program
+
+
+class Signature:
+    """The parameters of a function without the receiver of a method."""
+
+    def __init__(self, function: types.FunctionType, bound: bool) -> None:
+        code = function.__code__
+        positional, end = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+        names = code.co_varnames
+        self.receiver = names[0] if bound and positional else ""
+        kinds = [(name, "positional") for name in names[1 if self.receiver else 0 : positional]]
+        if code.co_flags & inspect.CO_VARARGS:
+            kinds.append((names[end], "variadic"))
+            self.rest = names[end + 1 : end + 2]
+        else:
+            self.rest = names[end : end + 1]
+        if not code.co_flags & inspect.CO_VARKEYWORDS:
+            self.rest = ()
+        kinds += [(name, "keyword") for name in names[positional:end]]
+        values = function.__defaults__ or ()
+        self._defaults = dict(zip(names[positional - len(values) : positional], values, strict=True))
+        self._defaults |= function.__kwdefaults__ or {}
+        texts = {name: _literal(value) for name, value in self._defaults.items()}
+        self.parameters = [{"name": name, "kind": kind, "default": texts.get(name)} for name, kind in kinds]
+        self._odd = {name: value for name, value in self._defaults.items() if texts[name] is None}
+
+    def inputs(self, values: Any) -> tuple[str | None, ...]:
+        """Return the bound values as texts; None for a parameter that is left at a default that is no literal."""
+        for name in self.rest:
+            if values[name]:
+                raise NotLiteral(f"arguments for **{name}")
+        texts: list[str | None] = []
+        for parameter in self.parameters:
+            name = str(parameter["name"])
+            value = values[name]
+            if value is self._odd.get(name, _UNKNOWN):
+                texts.append(None)
+                continue
+            try:
+                texts.append(encode(value))
+            except NotLiteral as reason:
+                raise NotLiteral(f"argument {name}: {reason}") from None
+        return tuple(texts)
+
+
+class Recorded:
+    """One public callable and its calls."""
+
+    def __init__(self, kind: str, module: str, qualname: str, place: tuple[str, int], signature: Signature) -> None:
+        self.about = {"kind": kind, "module": module, "qualname": qualname, "path": place[0], "line": place[1]}
+        self.signature = signature
+        self.constructor: Signature | None = None
+        # Calls from tests on fresh objects, and all others, which are only used if those are few
+        self.calls: tuple[dict[Any, tuple[str, str]], dict[Any, tuple[str, str]]] = ({}, {})
+        self.left = [_FROM_TESTS, _FROM_PROJECT]
+        self.unliteral: Counter[str] = Counter()
+
+    def takes(self, rank: int) -> bool:
+        self.left[rank] -= 1
+        return self.left[rank] >= 0 and len(self.calls[rank]) < MOST_CALLS
+
+    def result(self) -> dict[str, Any]:
+        merged = {**self.calls[1], **self.calls[0]}
+        keys = [*self.calls[0], *(key for key in self.calls[1] if key not in self.calls[0])]
+        parameters, inputs = _without_odd_defaults(self.signature.parameters, [key[1] for key in keys])
+        constructor, selves = None, [key[0] for key in keys]
+        if self.about["kind"] == "method":
+            made = self.constructor.parameters if self.constructor is not None else []
+            constructor, selves = _without_odd_defaults(made, selves)
+        calls: list[dict[str, Any]] = []
+        for key, own, values in zip(keys, selves, inputs, strict=True):
+            if None in values or None in (own or ()):
+                self.unliteral["an argument left at a default that is no literal"] += 1
+            elif len(calls) < MOST_CALLS:
+                calls.append(dict(zip(("self", "inputs", "result", "test"), (own, values, *merged[key]), strict=True)))
+        return {
+            **self.about, "parameters": parameters, "constructor": constructor, "calls": calls, "unliteral": self.unliteral
+        }  # fmt: skip
+
+
+def _without_odd_defaults(parameters: list[Any], rows: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Leave out parameters that every call leaves at a default that is no literal, unless a positional one follows."""
+    kept = list(range(len(parameters)))
+    for at in reversed(range(len(parameters))):
+        follows = any(parameters[index]["kind"] != "keyword" for index in kept if index > at)
+        odd = all(row[at] is None for row in rows)
+        if rows and odd and (parameters[at]["kind"] == "keyword" or not follows):
+            kept.remove(at)
+    return [parameters[at] for at in kept], [[row[at] for at in kept] for row in rows]
+
+
+class Recorder:
+    """A pytest plugin; only what runs in a test, its fixtures included, is recorded."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self._own = set(spec["own_modules"])
+        self._root = os.path.realpath(spec["root"]) + os.sep
+        self._sources: dict[Any, bool] = {}  # by a module's name and file
+        self._known: dict[types.CodeType, Site | None] = {}
+        self._scanned: dict[str, types.ModuleType] = {}
+        self._modules = 0
+        self._pending: dict[types.FrameType, tuple[Any, ...]] = {}
+        self._objects: dict[int, list[Any]] = {}  # id -> [reference, inputs or reason, whether a method was called]
+        self._constructors: dict[type, tuple[types.CodeType, Signature] | None] = {}
+        self._constructed: Counter[type] = Counter()
+        self._methods: dict[tuple[type, types.CodeType], Recorded | None] = {}
+        self._recorded: dict[tuple[str, str], Recorded] = {}
+        self._dropped: dict[tuple[str, str, str], None] = {}
+        self._commands = CommandCalls(spec, lambda frame: self._is_source(frame.f_globals), self._owns)
+        self._test = ""
+        self._hook = self._make_hook()
+
+    def result(self) -> dict[str, Any]:
+        dropped = [*self._dropped, *self._commands.dropped]
+        return {
+            "callables": [each.result() for each in self._recorded.values()],
+            "commands": list(self._commands.calls.values()),
+            "dropped": [dict(zip(("name", "path", "reason"), each, strict=True)) for each in dropped],
+        }
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_setup(self, item: Any) -> Iterator[None]:
+        yield from self._during(item)
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_call(self, item: Any) -> Iterator[None]:
+        yield from self._during(item)
+
+    def _during(self, item: Any) -> Iterator[None]:
+        self._test = self._commands.test = item.nodeid
+        if len(sys.modules) != self._modules:
+            self._modules = len(sys.modules)
+            for name, module in list(sys.modules.items()):
+                if self._owns(name):
+                    self._scan(module, name)
+        with self._commands.watching():
+            threading.setprofile(self._hook)
+            sys.setprofile(self._hook)
+            try:
+                yield
+            finally:
+                sys.setprofile(None)
+                threading.setprofile(None)
+                self._pending.clear()
+
+    def _make_hook(self) -> Callable[[types.FrameType, str, Any], None]:
+        known, called, returned = self._known.get, self._called, self._returned
+
+        def hook(frame: types.FrameType, event: str, argument: Any) -> None:
+            site = known(frame.f_code, _UNKNOWN)
+            if site is None:
+                return
+            try:
+                if event == "call":
+                    called(frame, site)
+                elif event == "return":
+                    returned(frame, argument)
+            except Exception:  # a value with a will of its own must not fail the test
+                self._known[frame.f_code] = None
+
+        return hook
+
+    # Codes
+
+    def _owns(self, name: str) -> bool:
+        return belongs(name, self._own)
+
+    def _is_source(self, namespace: dict[str, Any]) -> bool:
+        key = name, file = namespace.get("__name__"), namespace.get("__file__")
+        if key not in self._sources:
+            file = os.path.realpath(str(file))
+            *folders, base = file.removeprefix(self._root).split(os.sep)
+            is_test = base.startswith(("test_", "conftest.")) or base.endswith("_test.py")
+            is_test = is_test or not {"test", "tests"}.isdisjoint(folders)
+            self._sources[key] = self._owns(str(name)) and file.startswith(self._root) and not is_test
+        return self._sources[key]
+
+    def _find(self, frame: types.FrameType) -> Site | None:
+        code = frame.f_code
+        name = frame.f_globals.get("__name__")
+        if not self._is_source(frame.f_globals) or "<" in code.co_qualname:
+            self._known[code] = None
+            return None
+        module = sys.modules.get(str(name))
+        if module is None or getattr(module.__spec__, "_initializing", False):
+            return None  # it may be found later
+        if vars(module) is frame.f_globals:
+            self._scan(module, str(name))
+        return self._known.setdefault(code, None)
+
+    def _scan(self, module: types.ModuleType, name: str) -> None:
+        if self._scanned.get(name) is module or not self._is_source(vars(module)):
+            return
+        self._scanned[name] = module
+        for attribute, value in list(vars(module).items()):
+            if issubclass(type(value), type):
+                if value.__module__ == name and value.__qualname__ == attribute:
+                    self._scan_class(value)
+                continue
+            function = _innermost(value)
+            if function is not None and function.__globals__ is vars(module):
+                program = self._commands.program_of(name, attribute)
+                role = "command" if program else "function"
+                self._add(Site(role, function, name, program or attribute), attribute)
+
+    def _scan_class(self, owner: type) -> None:
+        constructor = self._constructor(owner)
+        if constructor is not None:
+            self._known[constructor[0]] = Site("constructor", _UNKNOWN, owner.__module__, "")
+        for name, value in list(vars(owner).items()):
+            if issubclass(type(value), type):
+                if value.__qualname__ == f"{owner.__qualname__}.{name}":
+                    self._scan_class(value)
+                continue
+            function = _innermost(value)
+            if function is None or name.startswith("_"):
+                continue
+            if isinstance(value, staticmethod):
+                if _is_public(owner.__qualname__):
+                    self._add(Site("function", function, owner.__module__, f"{owner.__qualname__}.{name}"), name)
+            elif function.__code__.co_argcount:
+                role = "class method" if isinstance(value, classmethod) else "method"
+                self._add(Site(role, function, owner.__module__, name), name)
+
+    def _add(self, site: Site, name: str) -> None:
+        code = site.function.__code__
+        if not _is_public(name):
+            return
+        if code.co_flags & _SUSPENDS:
+            kind = "a generator" if code.co_flags & inspect.CO_GENERATOR else "asynchronous"
+            self._drop(site, f"It is {kind}.")
+            return
+        known = self._known.get(code)
+        if known is None:
+            self._known[code] = site
+        elif known.function is not site.function:  # made by one decorator that does not name what it wraps
+            self._drop(known, "It shares its code with other functions.")
+            self._known[code] = None
+        elif site.name == site.function.__name__:
+            self._known[code] = site
+
+    def _drop(self, site: Site, reason: str) -> None:
+        self._dropped[f"{site.module}.{site.name}", self._place(site.function, site.module)[0], reason] = None
+
+    def _place(self, function: types.FunctionType, module: str) -> tuple[str, int]:
+        code = function.__code__
+        file = os.path.realpath(code.co_filename)
+        if not file.startswith(self._root):  # generated
+            file = os.path.realpath(str(sys.modules[module].__file__))
+        return file.removeprefix(self._root).replace(os.sep, "/"), code.co_firstlineno
+
+    # Calls
+
+    def _called(self, frame: types.FrameType, site: Any) -> None:
+        if site is _UNKNOWN:
+            site = self._find(frame)
+        if site is None:
+            return
+        if site.role == "command":
+            if self._commands.enter(frame, site.name):
+                self._pending[frame] = ()
+            return
+        values = frame.f_locals
+        if site.role == "constructor":
+            self._construct(frame.f_code, values)
+            return
+        own: Any = None
+        if site.role == "function":
+            recorded = self._recorded.get((site.module, site.name))
+            if recorded is None:
+                recorded = self._record("function", site, site.module, site.name)
+        else:
+            receiver = values[frame.f_code.co_varnames[0]]
+            owner = receiver if site.role == "class method" else type(receiver)
+            found = self._method(owner, frame.f_code, site)
+            if found is None:
+                return
+            recorded = found
+        rank = 1 if frame.f_back is not None and self._is_source(frame.f_back.f_globals) else 0
+        if site.role == "method":
+            known = self._objects.get(id(receiver))
+            known = known if known is not None and known[0]() is receiver else None
+            if known is not None:
+                rank, known[2] = (1 if known[2] else rank), True
+            own = known[1] if known is not None else () if recorded.constructor is None else "made otherwise"
+        if not recorded.takes(rank):
+            return
+        try:
+            if isinstance(own, str):
+                raise NotLiteral(f"its object: {own}")
+            self._pending[frame] = (recorded, rank, (own, recorded.signature.inputs(values)), self._test)
+        except NotLiteral as reason:
+            recorded.unliteral[str(reason)] += 1
+
+    def _returned(self, frame: types.FrameType, value: Any) -> None:
+        pending = self._pending.pop(frame, None)
+        if pending is None:
+            return
+        if not pending:
+            self._commands.leave()
+            return
+        recorded, rank, key, test = pending
+        if value is None and frame.f_code.co_code[frame.f_lasti] not in _RETURNS:
+            recorded.unliteral["an exception"] += 1
+            return
+        try:
+            recorded.calls[rank].setdefault(key, (encode(value), test))
+        except NotLiteral as reason:
+            recorded.unliteral[f"result: {reason}"] += 1
+
+    def _record(self, kind: str, site: Site, module: str, qualname: str, bound: bool = False) -> Recorded:
+        place = self._place(site.function, site.module)
+        recorded = self._recorded[module, qualname] = Recorded(
+            kind, module, qualname, place, Signature(site.function, bound)
+        )
+        return recorded
+
+    def _method(self, owner: Any, code: types.CodeType, site: Site) -> Recorded | None:
+        """Return the callable of a public class that has this code, which may be inherited."""
+        key = (owner, code)
+        if key not in self._methods:
+            self._methods[key] = None
+            value = next((vars(base)[site.name] for base in owner.__mro__ if site.name in vars(base)), None)
+            function = _innermost(value)
+            found = function is not None and function.__code__ is code  # else it is called by ``super()``
+            if found and _is_public(owner.__qualname__) and _at(owner.__module__, owner.__qualname__) is owner:
+                kind = "method" if site.role == "method" else "function"
+                constructor = self._constructor(owner)
+                if kind == "method" and constructor is None and owner.__new__ is not object.__new__:
+                    self._drop(site, f"Its class {owner.__qualname__} has a constructor that is not Python.")
+                    return None
+                recorded = self._record(kind, site, owner.__module__, f"{owner.__qualname__}.{site.name}", True)
+                recorded.constructor = constructor[1] if constructor is not None else None
+                self._methods[key] = recorded
+        return self._methods[key]
+
+    def _constructor(self, owner: type) -> tuple[types.CodeType, Signature] | None:
+        if owner not in self._constructors:
+            function = _innermost(owner.__init__)  # type: ignore[misc]
+            made: Any = owner.__new__
+            fits = function is not None and made is object.__new__ and function.__code__.co_argcount
+            self._constructors[owner] = (function.__code__, Signature(function, True)) if function and fits else None
+        return self._constructors[owner]
+
+    def _construct(self, code: types.CodeType, values: Any) -> None:
+        made = values[code.co_varnames[0]]
+        owner = type(made)
+        constructor = self._constructor(owner)
+        if constructor is None or constructor[0] is not code:  # called by ``super()``
+            return
+        self._constructed[owner] += 1
+        if self._constructed[owner] > _CONSTRUCTED:
+            self._objects.pop(id(made), None)
+            return
+        inputs: Any
+        try:
+            inputs = constructor[1].inputs(values)
+        except NotLiteral as reason:
+            inputs = str(reason)
+        number, objects = id(made), self._objects
+        try:
+            reference: Any = weakref.ref(made, lambda gone: objects.pop(number, None))
+        except TypeError:  # it has slots
+
+            def reference() -> Any:
+                return made
+
+        objects[number] = [reference, inputs, False]
+
+
+def _literal(value: Any) -> str | None:
+    try:
+        return encode(value)
+    except NotLiteral:
+        return None
+
+
+def _is_public(qualname: str) -> bool:
+    return not any(part.startswith(("_", "<")) for part in qualname.split("."))
+
+
+def _at(module: str, qualname: str) -> Any:
+    found: Any = sys.modules.get(module)
+    for part in qualname.split("."):
+        found = vars(found).get(part) if found is not None else None
+    return found
+
+
+def _innermost(value: Any) -> types.FunctionType | None:
+    """Return the function that decorators wrap; None if there is none."""
+    for _ in range(20):
+        if isinstance(value, (staticmethod, classmethod)):
+            value = value.__func__
+        try:
+            value = object.__getattribute__(value, "__dict__")["__wrapped__"]
+        except (AttributeError, KeyError, TypeError):
+            break
+    return value if type(value) is types.FunctionType else None
