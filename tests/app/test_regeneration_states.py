@@ -113,8 +113,8 @@ async def test_control_that_fails_cannot_be_missed(recorder):
         text = screen_text(screen.app)
         told = " ".join(text.split())
         assert (
-            "✗ SELF-CHECK FAILED: reference does not pass on 1 task (bad); stub passes on 1 task (worse): taken out "
-            "of pass@k · ! goes there"
+            "✗ SELF-CHECK FAILED: reference does not pass on 1 task (bad); stub passes on 1 task (worse): excluded "
+            "from pass@k · ! goes there"
         ) in told
         assert "✗ reference 2/3" in text
         assert "✗ stub 1/3" in text

@@ -244,7 +244,7 @@ def test_a_broken_plug_in_is_named_and_stops_nothing(
     assert "no module no_such_module in" in said
     assert "'broken_plugin' for sandbox noclass, which is not package.module:Class." in said
     assert "has no theme lost.yaml in broken_plugin." in said
-    assert "'Bad Name': its name must be of small letters" in said
+    assert "'Bad Name': its name must consist of at most 64 lower-case letters" in said
     # The doctor names it; ours keep their names; the others go on.
     from workbench.commands.doctor import check_machine
 

@@ -72,8 +72,9 @@ class CheckSummary:
         return f"{_of(self.works, self.run)} · {_of(self.claims_true, self.claims_decided)}"
 
     def to_json(self) -> dict[str, int | float | None]:
-        names = ("works", "run", "blocks", "claims_true", "said", "claims", "blocks_share", "claims_share")
-        return {"true" if name == "claims_true" else name: getattr(self, name) for name in names}
+        names = ("works", "run", "blocks", "claims_true", "claims_decided", "claims", "blocks_share", "claims_share")
+        renamed = {"claims_true": "true", "claims_decided": "decided"}
+        return {renamed.get(name, name): getattr(self, name) for name in names}
 
 
 def _of(some: int, all_of_them: int) -> str:
