@@ -11,11 +11,11 @@ import pytest
 from planted import any_project, claims, context, judge, judged, untrue, verdict_on_example, write_project
 
 from workbench.checking.blocks import kind_of
-from workbench.checking.comparing import doctest_difference, of_the_machine, shell_difference
 from workbench.checking.pages import agreed, is_page_for_readers
 from workbench.checking.steps import PlannedStep
 from workbench.checking.verdicts import BlockPart, BlockResult, BlockVerdict
 from workbench.claims.claim import Claim, LookupResult, PageRange, Truth
+from workbench.claims.comparing import doctest_difference, of_the_machine, shell_difference
 from workbench.claims.page import is_of_another_time, parse_page
 from workbench.claims.project import ProjectIndex
 from workbench.claims.similarity import slip_of

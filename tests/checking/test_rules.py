@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from planted import any_project, claims, context, judge, judged, untrue, verdict_on_example, write_project
 
 from workbench.checking.blocks import kind_of
-from workbench.checking.comparing import doctest_difference, shell_difference
 from workbench.checking.running import settled
 from workbench.checking.steps import PlannedStep, plan_of, syntax_fault, why_not_python, why_not_shell
 from workbench.claims.claim import Truth
+from workbench.claims.comparing import doctest_difference, shell_difference
 from workbench.claims.page import Code, parse_page
 from workbench.claims.project import ProjectIndex
 from workbench.claims.shell import commands_of

@@ -7,8 +7,8 @@ import datetime
 import pytest
 from planted import context, judge, verdict_on_example
 
-from workbench.checking.comparing import doctest_difference, random_alone
 from workbench.checking.steps import PlannedStep
+from workbench.claims.comparing import doctest_difference, random_alone
 
 #: A weekday that is not today's, and another one.
 OTHER_DAY, ANOTHER_DAY = (f"{datetime.datetime.now(datetime.UTC) + datetime.timedelta(days):%A}" for days in (2, 3))

@@ -16,14 +16,6 @@ from typing import Any
 
 from workbench.base.text import clean, one_line
 from workbench.checking.chains import typed
-from workbench.checking.comparing import (
-    difference,
-    doctest_difference,
-    is_value,
-    may_be_random,
-    of_one_kind,
-    of_the_machine,
-)
 from workbench.checking.judging_commands import (
     MACHINE,
     MEANT,
@@ -38,6 +30,14 @@ from workbench.checking.judging_commands import (
 from workbench.checking.steps import PlannedStep
 from workbench.checking.verdicts import ALARMS, BlockPart, BlockVerdict
 from workbench.claims import known
+from workbench.claims.comparing import (
+    difference,
+    doctest_difference,
+    is_value,
+    may_be_random,
+    of_one_kind,
+    of_the_machine,
+)
 from workbench.claims.python import python_of
 from workbench.claims.similarity import slip_of
 

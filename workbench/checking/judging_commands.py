@@ -9,9 +9,9 @@ from typing import Any
 
 from workbench.base.reasons import last_words
 from workbench.base.text import clean, one_line
-from workbench.checking.comparing import of_one_kind, of_the_machine, shell_difference
 from workbench.checking.steps import PlannedStep
 from workbench.checking.verdicts import BlockPart, BlockVerdict
+from workbench.claims.comparing import of_one_kind, of_the_machine, shell_difference
 from workbench.claims.project import ProjectIndex
 
 #: Resources that a sandbox lacks, with the error messages of programs that need them.

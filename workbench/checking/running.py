@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.checking.chains import typed
-from workbench.checking.comparing import alike, random_alone, shell_difference, without_addresses
 from workbench.checking.environment import CheckEnvironment
 from workbench.checking.executing import Execution
 from workbench.checking.judging import judge_parts, set_apart, went_well
 from workbench.checking.judging_commands import StepContext, part
 from workbench.checking.steps import PagePlan
 from workbench.checking.verdicts import ALARMS, BlockPart, BlockResult, BlockVerdict
+from workbench.claims.comparing import alike, random_alone, shell_difference, without_addresses
 from workbench.claims.page import Page
 from workbench.claims.project import ProjectIndex
 from workbench.claims.python import names_bound, python_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from workbench.base import python_syntax
@@ -219,14 +219,12 @@ def subcommands_of(tree: ast.Module) -> Iterator[str]:
             if node.func.attr in ("add_parser", "add_command", "add_typer"):
                 yield from _named_by(node)
             elif node.func.attr == "add_argument" and not any(name.startswith("-") for name in _named_by(node)):
-                choices = (one.value for one in node.keywords if one.arg == "choices")
-                yield from (one.value for each in choices for one in ast.walk(each) if _is_text(one))
+                yield from _texts(inner for one in node.keywords if one.arg == "choices" for inner in ast.walk(one))
 
 
 def _named_by(call: ast.Call) -> Iterator[str]:
-    values = [*call.args[:1], *(one.value for one in call.keywords if one.arg == "name")]
-    yield from (one.value for one in values if _is_text(one))
+    yield from _texts([*call.args[:1], *(one.value for one in call.keywords if one.arg == "name")])
 
 
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def _texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    yield from (one.value for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, str))

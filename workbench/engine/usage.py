@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
@@ -19,15 +19,16 @@ from workbench.engine.task_building import cores
 from workbench.engine.task_rows import TaskItem, decide_task
 from workbench.engine.usage_building import NoUsageTasks, PreparedUsage, prepare_usage
 from workbench.models.types import Message
-from workbench.orders.usage import LITERAL, OWN, SOURCES, own_page
+from workbench.orders.usage import LITERAL, OWN, SOURCES, WITHOUT, own_page
 from workbench.plans.plan import Ask, chosen
 from workbench.plans.usage import UsagePlan
 from workbench.regeneration.extraction import Extraction, Style
 from workbench.sandbox import Job, Limits, Pool, Report, Route, choose_backend, pool
 from workbench.session import SessionReader, SessionWriter
+from workbench.session.groups import CONTROLS
 from workbench.session.identity import task_id, tested_by
 from workbench.session.rows import RunRow
-from workbench.usage import controls, literal, probing, prompts, verdicts
+from workbench.usage import controls, gaps, literal, probing, prompts, verdicts
 from workbench.usage.statements import statement
 from workbench.usage.tasks import UsageTask
 from workbench.usage.tree import usage_workspace
@@ -233,11 +234,12 @@ class ModelReader(ModelEvaluator):
 
 
 class Readers(Evaluators):
-    """The readers of a usage run."""
+    """The readers of a usage run, and what the pages lack for the tasks that a reader failed."""
 
     pages: Pages
     prober: Prober
     names: tuple[tuple[str, str, int, int | None], ...]
+    _gaps: dict[tuple[str, str], str]
 
     def _make(self, ask: Ask) -> Evaluator:
         if ask.evaluator == "table":
@@ -253,6 +255,19 @@ class Readers(Evaluators):
             reader.page = page
             return reader
         return made
+
+    async def explain(self, item: TaskItem, ask: Ask) -> str | None:
+        assert isinstance(item, UsageItem)
+        if ask.context in (WITHOUT, SOURCES) or ask.evaluator in CONTROLS:
+            return None
+        key = (ask.context, item.id)
+        if key not in self._gaps:
+            page, task = self.pages.text(ask), item.task
+            checks = await asyncio.to_thread(gaps.example_checks, page, task)
+            values = await self.prober.values(item, gaps.example_probe(checks, task)) if checks else []
+            wrong = gaps.wrong_examples(checks, values[0] if values else None, task)
+            self._gaps[key] = json.dumps(asdict(await asyncio.to_thread(gaps.gap_of, page, task, wrong)))
+        return self._gaps[key]
 
 
 async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> None:
@@ -288,6 +303,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
                 readers = Readers(gateway, calls)
                 readers.pages, readers.prober = Pages(record, prepared), Prober(sandboxes, limits)
                 names = prepared.built.names
+                readers._gaps = {}
                 readers.names = tuple((one.module, one.attribute, one.least, one.most) for one in names)
                 loop = AskLoop(record, stages, readers, sandboxes, limits, settings)
                 finished = await loop.run(table.document, {item.task.id for item in table.items})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import glyphs
@@ -11,6 +12,7 @@ from workbench.pages.page import Note, PageTable, Part, Subheading, table_of
 from workbench.pages.wording import estimate_words, verdict_words
 from workbench.results.contents import cell
 from workbench.results.usage import PageUse, ReaderUse, TaskUse, UsageResults
+from workbench.usage.gaps import Gap
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -60,10 +62,22 @@ def _gaps(lines: list[TaskUse]) -> Iterator[Part]:
     found = [(one, one.gap) for one in lines if one.gap is not None]
     if not found:
         return
-    rows = tuple((gap.section or "(top)", str(gap.line or ""), one.task.target.name, gap.words) for one, gap in found)
+    rows = tuple(
+        (gap.section or "(top)", str(gap.line or ""), one.task.target.name, _gap_words(gap)) for one, gap in found
+    )
     rows = tuple(sorted(rows, key=lambda row: (int(row[1] or 0), row[2])))
     yield Subheading("Gaps", plural(len(rows), "task"))
     yield PageTable(("section", "line", "task", "gap"), rows, frozenset({1}))
+
+
+def _gap_words(gap: Gap) -> str:
+    if gap.kind == "wrong example":
+        return f"`{gap.call}`: the page says {gap.says or 'that it works'}, the program gives {gap.gives}"
+    return {
+        "unnamed": "the page never names it",
+        "no example": "the page names it without an example",
+        "stumbled": "the page shows an example, but the reader stumbled",
+    }[gap.kind]
 
 
 def _missing(results: UsageResults, page: PageUse) -> Iterator[Part]:
@@ -109,14 +123,14 @@ def usage_lines(results: UsageResults) -> Iterator[dict[str, Any]]:
                     "passed": one.result.passed,
                     "samples": one.result.counted,
                     "line": one.line,
-                    "gap": None if one.gap is None else one.gap.to_json(),
+                    "gap": None if one.gap is None else asdict(one.gap),
                 }
 
 
 def usage_json(results: UsageResults) -> dict[str, Any]:
     """Return the summary of a usage run: the figures of its last page, and those of all pages in ``pages``."""
     every = [_page_json(page, used) for used in results.readers for page in used.pages]
-    empty = {"page": None, "reader": None, "named": None, "use_at_k": {}, "interval": {}, "none": {}, "source": {},
+    empty: dict[str, Any] = {"page": None, "reader": None, "named": None, "use_at_k": {}, "interval": {}, "none": {}, "source": {},
              "worth": None, "worth_interval": None, "worth_words": "", "bypassed": 0, "verdicts": {}}  # fmt: skip
     return {
         "type": "summary",

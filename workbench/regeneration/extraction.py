@@ -192,6 +192,7 @@ Style = Literal["chat", "completion", "solution"]
 
 EXTRACTION_VERSION = "extraction-2"
 MAX_ANSWER = 200_000  # maximum number of characters; longer answers are truncated
+ENDLESS_REASONING = "the model's reasoning never ended, so there is no answer"
 _CUT = "the answer was cut "
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _DEFINED = re.compile("the (?:definition|function|class|header) ")
@@ -227,29 +228,40 @@ def extract_body(answer: str, function: Function, source: bytes = b"", *, style:
     prompt. EvalPlus's ``completion`` is text that continues the file, and its ``solution`` is a complete program.
     """
     notes: list[str] = []
-    text = answer.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").replace("\x00", "")
-    if len(text) > MAX_ANSWER:
-        text = text[:MAX_ANSWER]
-        notes.append(f"the answer was cut at {MAX_ANSWER:,} characters")
-    split = split_reasoning(text)
-    if not split.finished:
-        return Extraction(None, tuple(notes), "the model's reasoning never ended, so there is no answer")
-    if split.reasoning:
-        notes.append("the model's reasoning was left out")
+    text = final_answer(answer, notes)
+    if text is None:
+        return Extraction(None, tuple(notes), ENDLESS_REASONING)
     try:
-        found = _read(split.answer, function, source, notes, style)
+        found = _read(text, function, source, notes, style)
     except (RecursionError, MemoryError):
         return Extraction(None, tuple(notes), "the answer's code is nested too deeply to be read")
-    if not found.valid and (surrogate := _LONE_SURROGATE.search(split.answer)):
+    if not found.valid and (surrogate := _LONE_SURROGATE.search(text)):
         return replace(
             found, reason=f"the answer contains a lone surrogate (U+{ord(surrogate[0]):04X}), which Python cannot read"
         )
     return found
 
 
-def _read(text: str, function: Function, source: bytes, notes: list[str], style: Style) -> Extraction:
+def final_answer(answer: str, notes: list[str]) -> str | None:
+    """Return a model's answer without its reasoning, or None if that never ended; adds to ``notes`` what was left out."""
+    text = answer.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").replace("\x00", "")
+    if len(text) > MAX_ANSWER:
+        text = text[:MAX_ANSWER]
+        notes.append(f"the answer was cut at {MAX_ANSWER:,} characters")
+    split = split_reasoning(text)
+    if split.finished and split.reasoning:
+        notes.append("the model's reasoning was left out")
+    return _without_end_tokens(split.answer) if split.finished else None
+
+
+def _without_end_tokens(text: str) -> str:
     while match := _SPECIAL.search(text):
         text = text[: match.start()]
+    return text
+
+
+def _read(text: str, function: Function, source: bytes, notes: list[str], style: Style) -> Extraction:
+    text = _without_end_tokens(text)
     if not text.strip():
         return Extraction(None, tuple(notes), "the answer is empty")
     if rest := after_first_tag(text):

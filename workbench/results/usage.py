@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import typed_json
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.session.sample_counts import sample_counts
-from workbench.usage.gaps import Gap
-from workbench.usage.pages import UsagePage, read_page
+from workbench.usage.gaps import Gap, mentions
+from workbench.usage.pages import names_public
 from workbench.usage.tasks import UsageTask
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class PageUse:
 
     outcome: GroupOutcome
     page: str | None  # digest of the page's text; None for no page, the sources, and a page that was not stored
-    parsed: UsagePage | None = None
+    text: str | None = None
     named: int | None = None  # tasks whose callable or program the page names; None if the page is unknown
     names: frozenset[str] | None = None  # the names that a page of the project should have, and this one has
     worth: Worth | None = None  # None for the arms ``none`` and ``source``
@@ -196,14 +196,13 @@ class UsageResults:
         pages = {}
         for context, outcome in arms.items():
             text = self.pages.get(context)
-            parsed = read_page(text) if text is not None else None
             is_page = context not in (WITHOUT, SOURCES)
             pages[context] = PageUse(
                 outcome,
                 self.digests.get(context),
-                parsed,
-                sum(parsed.names(task) for task in self._ready_tasks()) if parsed is not None else None,
-                frozenset(one for one in self.should_be_named if parsed.has(one)) if parsed is not None else None,
+                text,
+                sum(bool(mentions(text, task)) for task in self._ready_tasks()) if text is not None else None,
+                frozenset(one for one in self.should_be_named if names_public(text, one)) if text is not None else None,
                 worth_of(first[context], first.get(WITHOUT, {}), first.get(SOURCES, {})) if is_page else None,
             )
         shown = tuple(one for context, one in pages.items() if context not in (WITHOUT, SOURCES))
@@ -230,7 +229,7 @@ class UsageResults:
                 task,
                 tuple(sorted(of_task.get(key, ()), key=lambda row: row.sample)),
                 results[key],
-                page.parsed.names(task) if page.parsed is not None else None,
+                bool(mentions(page.text, task)) if page.text is not None else None,
                 next((gap_of(row) for row in of_task.get(key, ()) if row.verdict != "passed"), None),
             )
             for key, task in self.tasks.items()

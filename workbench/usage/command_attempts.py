@@ -8,8 +8,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.base.text import one_line
-from workbench.usage.pages import PageCommand, UsagePage, is_of_program, program_names
+from workbench.usage.pages import PageCommand, UsagePage
 from workbench.usage.probing import Attempt, text_of
+from workbench.usage.programs import commands_of_program, options_of_program, spellings
 from workbench.usage.tasks import UsageTask
 
 _MOST_VALUES = 6
@@ -17,8 +18,7 @@ _MOST_VALUES = 6
 
 def command_attempts(page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
     """Yield the page's commands of the program with the inputs in the place of their values, then its options."""
-    names = program_names(task.package, task.target.path)
-    own = [one for one in page.commands if is_of_program(one, names)]
+    own = commands_of_program(page, task)
     ways = [_of_command(one, task) for one in sorted(own, key=lambda one: not one.block)]
     yield from (one for turn in itertools.zip_longest(*ways) for one in turn if one is not None)
     yield from _of_options(own, page, task)
@@ -79,34 +79,19 @@ def _shape(word: str, files: set[str]) -> str:
 
 def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
     """Yield the program with the options that the page names: none, one, then two of them."""
-    values: dict[str, tuple[str, int]] = {}
-    for one in page.options:
-        value, line = values.get(one.name, ("", one.line))
-        values[one.name] = value or one.value, line
-    for command in own:
-        for word in command.words:
-            if word.startswith("-") and len(word) > 1:
-                values.setdefault(word.partition("=")[0], ("", command.line))
-    # Spellings in the same line mean the same: the longest is tried, and it takes a value if one of them does.
-    lines: dict[int, list[str]] = {}
-    for name, (_, line) in values.items():
-        lines.setdefault(line, []).append(name)
+    named = options_of_program(page, task)
+    same = spellings(named)
     options = [
-        (name, any(values[one][0] for one in group), line)
-        for line, group in lines.items()
-        for name in (
-            [max(group, key=len)] if len(group) == 2 and {one[:2] == "--" for one in group} == {True, False} else group
-        )
-        if name not in {"-h", "--help", "--version"}
+        (name, any(named[one][0] for one in named if same[one] == name), line)
+        for name, (_, line) in named.items()
+        if same[name] == name and name not in {"-h", "--help", "--version"}
     ]
     subcommands = dict.fromkeys(
         one.words[0] for one in own if one.words and re.fullmatch(r"[a-z][a-z-]*", one.words[0])
     )
-    if not own and not options:
-        return
     holes = [f'"${number}"' for number in range(1, len(task.parameters) + 1)]
-    first = own[0].line if own else options[0][2]
-    for count in (0, 1, 2):
+    # The statement has the program's name already, so a page without its commands does not earn a call without options.
+    for count in (0, 1, 2) if own else (1, 2):
         for several in itertools.combinations(options, count):
             if sum(takes for _, takes, _ in several) > len(holes):
                 continue
@@ -116,16 +101,15 @@ def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) ->
                     words = [start] if start else []
                     for name, takes, _ in several:
                         words += [name, rest.pop(0)] if takes else [name]
-                    line = several[-1][2] if several else first
-                    named = " and ".join(f"`{name}`" for name, _, _ in several) or "the program"
+                    line = several[-1][2] if several else own[0].line
+                    words_named = " and ".join(f"`{name}`" for name, _, _ in several) or "the program"
                     text = " ".join([task.package, *words, *rest])
-                    yield Attempt(text, line, f"Line {line} of the page names {named}.")
+                    yield Attempt(text, line, f"Line {line} of the page names {words_named}.")
 
 
 def _orders(holes: Sequence[str], taken: int) -> list[tuple[str, ...]]:
     """Return the orders of the inputs in which a different one is an option's value."""
     if not taken or len(holes) < 2:
         return [tuple(holes)]
-    return [(*way, *(one for one in holes if one not in way)) for way in itertools.permutations(holes, min(taken, 2))][
-        :4
-    ]
+    ways = itertools.permutations(holes, min(taken, 2))
+    return [(*way, *(one for one in holes if one not in way)) for way in ways][:4]

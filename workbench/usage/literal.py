@@ -11,7 +11,7 @@ import copy
 import itertools
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from workbench.base import python_syntax
 from workbench.base.text import one_line
@@ -74,12 +74,12 @@ def _from_example(example: Example, task: UsageTask) -> Iterator[Attempt]:
     count = len(task.parameters)
     why = f"Line {example.line} of the page shows `{one_line(ast.unparse(example.expression), 80)}`."
     if len(slots) < count:
-        texts = [_example_answer(example, task, dict(zip(slots, range(count), strict=False)), extra=len(slots))]
+        texts = [example_answer(example, task, dict(zip(slots, range(count), strict=False)), extra=len(slots))]
     else:
         ways = itertools.permutations(range(len(slots)), count)
         ranked = sorted(ways, key=lambda way: _unlikeliness(way, slots, shown))
         texts = [
-            _example_answer(example, task, {slots[at]: number for number, at in enumerate(way)}, drop=drop)
+            example_answer(example, task, {slots[at]: number for number, at in enumerate(way)}, drop=drop)
             for way in ranked[:_MOST_EACH]
             for drop in (False, True)
         ]
@@ -164,8 +164,8 @@ class _Substitution(ast.NodeTransformer):
         return node
 
 
-def _example_answer(
-    example: Example, task: UsageTask, assigned: dict[ast.expr, int], *, extra: int | None = None, drop: bool = False
+def example_answer(
+    example: Example, task: UsageTask, assigned: Mapping[ast.expr, int], *, extra: int | None = None, drop: bool = False
 ) -> str:
     """Return the example with inputs in the place of some values.
 

@@ -452,21 +452,14 @@ def names_target(named: Named, target: Target) -> bool:
     return len(parts) == 1 or (parts[0] != _ANY and parts[0] in own[:-1])
 
 
-def program_names(task_program: str, path: str) -> frozenset[str]:
-    """Return the spellings of a program, without dashes, from its name and the file that defines it."""
-    words = normal(task_program.split())
-    words = words[1:] if words[:1] == ("python",) else words
-    named = [words[-1].split(".")[0]] if words else []
-    parts = [part.removesuffix(".py") for part in path.split("/")]
-    folders = [part for part in parts if part not in {"src", "lib", "__main__", "__init__", "cli", "main", ".", ""}]
-    return frozenset(_plain(one) for one in [*named, *folders])
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]", "", name.lower())
-
-
-def is_of_program(command: PageCommand, names: frozenset[str]) -> bool:
-    """Whether a command starts a program, as a script of the project, as a module or by its installed name."""
-    last = command.program[-1].split("/")[-1]
-    return command.program[0] != "pip" and _plain(last.removesuffix(".py").split(".")[0]) in names
+def names_public(text: str, name: str) -> bool:
+    """Whether a page names a public callable, by its dotted path, or a program."""
+    page = read_page(text)
+    if "." not in name:
+        words = name.split()
+        return any(
+            list(one.program[-len(words) :]) == words or one.program[-1:] == (words[-1],) for one in page.commands
+        )
+    owner = name.split(".")[-2][:1].isupper()
+    target = Target("method" if owner else "function", name, "", 0)
+    return any(names_target(one, target) for one in page.callables)

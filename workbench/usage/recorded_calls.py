@@ -10,6 +10,7 @@ import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -24,7 +25,7 @@ LEAST_CALLS, LEAST_RESULTS = 3, 2
 MOST_CALLS = 22
 """Calls of a task: two are shown, and at most twenty hidden."""
 VARIED_TO = 6
-"""A form of a command with fewer calls gets more of them: its options with inputs of the program's other calls.
+"""A form of a command with fewer calls gets more of them, on other inputs.
 
 Tests call a command once for each option, on the same few files. Every call starts a process, so there are not many.
 """
@@ -264,31 +265,50 @@ def _program(recorded: str, names: PublicNames) -> str:
 
 
 def _varied(form: Sequence[_CommandCall], every: Sequence[_CommandCall]) -> Iterator[_CommandCall]:
-    """Yield the calls of one form and, if these are few, the same with values, files and input of the program's others."""
+    """Yield the calls of one form and, if these are few, the same on other inputs.
+
+    Other inputs are the values of an option, files and standard input in the program's other calls, then numbers and
+    texts that are a little larger or smaller.
+    """
     found = {call.key: call for call in form[:MOST_CALLS]}
-    values: defaultdict[str, list[str]] = defaultdict(list)
-    contents: defaultdict[str, list[str]] = defaultdict(list)
+    values: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    texts: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for call in every:
         for word in call.words:
             if word.slot and not word.is_file:
-                values[word.slot].append(word.value)
+                values[word.slot][word.value] = None
         for path, text in call.files.items():
-            contents[PurePosixPath(path).suffix].append(text)
-    inputs = [call.stdin for call in every if call.stdin]
-    for number in range(max(map(len, (*values.values(), *contents.values(), inputs)), default=0)):
-        for call in form:
-            others = [call.with_value(at, values[word.slot][number]) for at, word in enumerate(call.words)
-                      if word.slot and not word.is_file and number < len(values[word.slot])]  # fmt: skip
-            for word in call.words:
-                texts = contents[PurePosixPath(word.value).suffix] if word.is_file else []
-                if number < len(texts):
-                    others.append(replace(call, files={**call.files, word.value: texts[number]}))
-            if call.stdin and number < len(inputs):
-                others.append(replace(call, stdin=inputs[number]))
-            for other in others:
-                if len(found) < VARIED_TO:
-                    found.setdefault(other.key, other)
+            texts[PurePosixPath(path).suffix][text] = None
+    inputs = dict.fromkeys(call.stdin for call in every if call.stdin)
+    rows = [list(_on_other_inputs(call, values, texts, inputs)) for call in form]
+    # One other input of each call in turn, so that none is varied more than the others
+    for other in (one for turn in zip_longest(*rows) for one in turn if one is not None):
+        if len(found) >= VARIED_TO:
+            break
+        found.setdefault(other.key, other)
     yield from found.values()
+
+
+def _on_other_inputs(
+    call: _CommandCall, values: Mapping[str, Iterable[str]], texts: Mapping[str, Iterable[str]], inputs: Iterable[str]
+) -> Iterator[_CommandCall]:
+    rows = []
+    if call.stdin:
+        rows.append([replace(call, stdin=text) for text in (*inputs, *_resized(call.stdin))])
+    for number, word in enumerate(call.words):
+        if word.is_file:
+            text = call.files[word.value]
+            others = (*texts.get(PurePosixPath(word.value).suffix, ()), *inputs, *_resized(text))
+            rows.append([replace(call, files={**call.files, word.value: each}) for each in others])
+        elif word.slot:
+            near = (str(int(word.value) + step) for step in (1, 2)) if word.value.isdecimal() else ()
+            rows.append([call.with_value(number, each) for each in (*values.get(word.slot, ()), *near)])
+    yield from (one for turn in zip_longest(*rows) for one in turn if one is not None and one.key != call.key)
+
+
+def _resized(text: str) -> tuple[str, ...]:
+    lines = text.splitlines(keepends=True)
+    return text + text, "".join(lines[: (len(lines) + 1) // 2]), "".join(lines[1:])
 
 
 def _of_form(program: str, calls: Sequence[_CommandCall], names: PublicNames) -> UsageTask:

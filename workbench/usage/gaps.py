@@ -1,0 +1,292 @@
+"""What a page lacks for a task: it does not name the callable, shows no example of it, or shows a wrong one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.base import python_syntax
+from workbench.base.text import one_line
+from workbench.claims.comparing import doctest_difference, shell_difference
+from workbench.claims.known import FILE_TOOLS
+from workbench.claims.shell import simple_commands
+from workbench.usage.literal import example_answer
+from workbench.usage.pages import Named, PageCommand, UsagePage, names_target, read_page
+from workbench.usage.probing import python_command
+from workbench.usage.programs import commands_of_program, options_of_program, spellings, with_program
+from workbench.usage.tasks import UsageTask
+
+GapKind = Literal["unnamed", "no example", "wrong example", "stumbled"]
+
+_MOST_CHECKS = 6
+_CHARACTERS = 280  # of a result; those of all checks together stay below the limit of a value
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A line of a page that names a task's callable, or one of its command's options; ``example`` if in use."""
+
+    line: int
+    example: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleCheck:
+    """An example of a page that can be executed.
+
+    ``answer_text`` makes the call as the page shows it, whatever its inputs are. ``says`` is the result according to the
+    page; None if it states none, and the example only has to be accepted.
+    """
+
+    answer_text: str
+    call: str
+    says: str | None
+    line: int
+    options: tuple[str, ...] = ()  # of a command
+
+
+@dataclass(frozen=True, slots=True)
+class WrongExample:
+    """An example whose result differs from what the page says, or that the program refuses."""
+
+    check: ExampleCheck
+    gives: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Why a page did not lead to a right answer; ``line`` is 0 if the page never names the callable."""
+
+    kind: GapKind
+    line: int = 0
+    section: str = ""
+    call: str = ""
+    says: str = ""
+    gives: str = ""
+
+
+def mentions(page: str, task: UsageTask) -> list[Mention]:
+    """Return the lines of a page that name what a task is about, in the order of the page.
+
+    A command is named if the page has all of its options and subcommands; their lines are returned, and those of
+    commands that use all of them.
+    """
+    found = read_page(page)
+    if task.target.kind == "command":
+        return _command_mentions(found, task)
+    lines: dict[int, bool] = {}
+    for named in found.callables:
+        if names_target(named, task.target):
+            lines[named.line] = lines.get(named.line, False) or named.example
+    return [Mention(line, example) for line, example in sorted(lines.items())]
+
+
+def _command_mentions(page: UsagePage, task: UsageTask) -> list[Mention]:
+    options = options_of_program(page, task)
+    same = spellings(options)
+    wanted = _wanted(task, same)
+    own = commands_of_program(page, task)
+    lines = {one.line: True for one in own if _words_of(one, same) >= wanted and (wanted or not _options_of(one))}
+    for name in sorted(wanted):
+        found = [line for option, (_, line) in options.items() if same[option] == name]
+        found += [one.line for one in own if name in _words_of(one, same)]
+        if not found:
+            return []
+        lines.setdefault(min(found), False)
+    return [Mention(line, example) for line, example in sorted(lines.items())]
+
+
+def _wanted(task: UsageTask, same: dict[str, str]) -> set[str]:
+    """Return a command's options and subcommands as the page spells them; `-lw` is two options if these are named."""
+    found: set[str] = set()
+    for word in task.target.words:
+        letters = {f"-{letter}" for letter in word[1:]} if re.fullmatch(r"-[A-Za-z]{2,}", word) else set()
+        several = letters if word not in same and letters and letters <= set(same) else {word}
+        found |= {same.get(one, one) for one in several if one != "--"}
+    return found
+
+
+def _words_of(command: PageCommand, same: dict[str, str]) -> set[str]:
+    words = {word.partition("=")[0] if word.startswith("-") else word for word in command.words}
+    return {same.get(word, word) for word in words}
+
+
+def _options_of(command: PageCommand) -> tuple[str, ...]:
+    return tuple(word.partition("=")[0] for word in command.words if word.startswith("-") and word != "-")
+
+
+# -- examples that can be executed
+
+
+def example_checks(page: str, task: UsageTask) -> list[ExampleCheck]:
+    """Return the page's examples of a task's callable that can be executed, those with a stated result first."""
+    found = read_page(page)
+    if task.target.kind == "command":
+        checks = [one for command in _examples_of(found, task) for one in _command_check(command, task)]
+    else:
+        checks = [
+            ExampleCheck(text, one_line(ast.unparse(example.expression), 200), example.says, example.line)
+            for example in found.examples
+            if not example.unbound
+            and names_target(Named(example.path, example.line, called=True), task.target)
+            and len(example.says or "") <= _CHARACTERS
+            and (text := example_answer(example, task, {}))
+        ]
+    return sorted(checks, key=lambda one: one.says is None)[:_MOST_CHECKS]
+
+
+def _examples_of(page: UsagePage, task: UsageTask) -> list[PageCommand]:
+    same = spellings(options_of_program(page, task))
+    wanted = _wanted(task, same)
+    own = commands_of_program(page, task)
+    return [one for one in own if (_words_of(one, same) & wanted if wanted else not _options_of(one))]
+
+
+_FILE = re.compile(r"[\w./-]*\w\.[A-Za-z]\w{0,5}")
+_PLACEHOLDER = re.compile(r"<\w[^<>]*>|\[[^\]]+\]|\.\.\.|…|\b[A-Z]{3,}\b(?!\.)")
+
+
+def _command_check(command: PageCommand, task: UsageTask) -> list[ExampleCheck]:
+    """Return the check of a command. Its output is only compared if it reads no file of the reader's."""
+    text = with_program(command, task.package)
+    parts = simple_commands(text or "") or []
+    others = [words[0] for words in parts if not " ".join(words).startswith(task.package)]
+    if text is None or _PLACEHOLDER.search(" ".join(command.words)) or not set(others) <= FILE_TOOLS:
+        return []
+    files = [word for words in parts for word in words if _FILE.fullmatch(word) and not word.startswith("-")]
+    options = _options_of(command)
+    says = command.says if not files and len(command.says or "") <= _CHARACTERS else None
+    if says is None and not options:
+        return []
+    return [ExampleCheck(text, one_line(command.text, 200), says, command.line, options)]
+
+
+_PROBE = """\
+import contextlib, io, re
+
+EXAMPLES = {examples!r}
+
+
+def plain(text):  # addresses and temporary folders are not literals either
+    return re.sub(r"0x[0-9a-fA-F]+", "0x0", text).replace("/tmp", "/TMP").replace("pytest-of-", "")
+
+
+def shown(text, inputs):
+    scope = {{"__name__": "answer"}}
+    exec(compile(text, "answer.py", "exec"), scope)
+    value = scope["answer"](*inputs)
+    return ("value", "" if value is None else repr(value)[:{characters}], str(value)[:{characters}] if type(value) is str else "")
+
+
+def answer(*inputs):
+    found = []
+    for text in EXAMPLES:
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                found.append(shown(text, [None] * {count}))
+        except BaseException as error:
+            kinds = [one.__name__ for one in type(error).__mro__]
+            found.append(("raised", f"{{kinds[0]}}: {{error}}"[:{characters}], " ".join(kinds[1:4])))
+    lines = [plain(repr(one)) for one in found]
+    while len(repr("\\n".join(lines))) > {most}:  # a longer text would be no literal
+        lines.pop()
+    return "\\n".join(lines)
+"""
+
+_COMMAND_PROBE = """\
+import os, re, subprocess, tempfile
+
+EXAMPLES = {examples!r}
+
+for text, files in EXAMPLES:
+    with tempfile.TemporaryDirectory() as folder:
+        for name in files:
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as file:
+                file.write("one two\\nthree\\n")
+        try:
+            done = subprocess.run(["sh", "-c", text], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=3)
+            out, err = (one.decode("utf-8", "replace")[:{characters}] for one in (done.stdout, done.stderr[-{characters}:]))
+            out, err = (re.sub("0x[0-9a-fA-F]+", "0x0", one.replace(folder, ".")) for one in (out, err))
+            print(repr((done.returncode, out, err)).replace("/tmp", "/TMP"))
+        except subprocess.TimeoutExpired:
+            print(repr((0, "", "")))
+"""
+
+
+def example_probe(checks: Sequence[ExampleCheck], task: UsageTask) -> str:
+    """Return one answer that executes all examples; it ignores the inputs of the call on which it is run."""
+    if task.target.kind != "command":
+        return _PROBE.format(
+            examples=[one.answer_text for one in checks],
+            characters=_CHARACTERS // 2,
+            count=len(task.parameters),
+            most=1_900,
+        )
+    examples = [(one.answer_text, _files_of(one.answer_text)) for one in checks]
+    return python_command(_COMMAND_PROBE.format(examples=examples, characters=_CHARACTERS))
+
+
+def _files_of(text: str) -> list[str]:
+    words = [word for words in simple_commands(text) or () for word in words[1:]]
+    return [word for word in words if _FILE.fullmatch(word) and not word.startswith(("/", "-")) and ".." not in word]
+
+
+def wrong_examples(checks: Sequence[ExampleCheck], value: str | None, task: UsageTask) -> list[WrongExample]:
+    """Return the examples that the probe's value shows to be wrong."""
+    try:
+        result = python_syntax.literal(value or "")
+        lines = str(result["stdout"] if isinstance(result, dict) else result).splitlines()
+        rows = [python_syntax.literal(line) for line in lines]
+    except (*python_syntax.UNREADABLE, TypeError, KeyError):
+        return []
+    judge = _wrong_command if task.target.kind == "command" else _wrong_call
+    found = []
+    for check, row in zip(checks, rows, strict=False):
+        if isinstance(row, tuple) and len(row) == 3 and (gives := judge(check, *row)) is not None:
+            found.append(WrongExample(check, gives))
+    return found
+
+
+def _wrong_call(check: ExampleCheck, kind: str, shown: str, other: str) -> str | None:
+    """Return what an example gives instead of what the page says, or None if it may be right.
+
+    ``other`` is a string as it is printed, or the bases of an exception.
+    """
+    if kind == "raised":
+        stated = check.says is not None and shown.split(":")[0] in check.says
+        # An example without a result may need a file or a name that the page does not define.
+        excused = check.says is None and {"OSError", "NameError"} & {shown.split(":")[0], *other.split()}
+        return None if stated or excused else shown
+    if check.says is None or len(shown) >= _CHARACTERS // 2:
+        return None
+    fits = not doctest_difference(check.says, shown) or (other and not doctest_difference(check.says, other))
+    return None if fits else shown
+
+
+def _wrong_command(check: ExampleCheck, status: int, out: str, err: str) -> str | None:
+    if status and any(re.search(rf"(?<![\w-]){re.escape(one)}(?![\w-])", err) for one in check.options):
+        lines = [line for line in err.strip().splitlines() if any(one in line for one in check.options)]
+        return lines[-1].strip()
+    if check.says is None or not shell_difference(check.says, out, err):
+        return None
+    return out.rstrip("\n") or err.strip()
+
+
+def gap_of(page: str, task: UsageTask, wrong: Sequence[WrongExample] = ()) -> Gap:
+    """Return what the page lacks for a task that its reader failed; ``wrong`` are its wrong examples."""
+    found = read_page(page)
+    if wrong:
+        first = wrong[0]
+        section = found.section(first.check.line)
+        return Gap("wrong example", first.check.line, section, first.check.call, first.check.says or "", first.gives)
+    named = mentions(page, task)
+    if not named:
+        return Gap("unnamed")
+    example = next((one for one in named if one.example), None)
+    line = (example or named[0]).line
+    return Gap("stumbled" if example else "no example", line, found.section(line))
