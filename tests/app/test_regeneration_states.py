@@ -118,7 +118,7 @@ async def test_control_that_fails_cannot_be_missed(recorder):
         ) in told
         assert "✗ reference 2/3" in text
         assert "✗ stub 1/3" in text
-        assert "2 taken out" in text
+        assert "2 excluded" in text
         assert figures(screen).tasks == 1
         assert "✓ done, 3 samples" in text
         assert figures(screen).pass_at[0].value == pytest.approx(2 / 3)

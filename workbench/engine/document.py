@@ -287,7 +287,7 @@ class TrialRunner:
             traceback.print_exc()
             raise AgentFailed(failure("agent", name, error)) from error
         if not isinstance(submission, Submission):
-            raise AgentFailed(f"The agent {name} failed: it handed in {type(submission).__name__}, not a Submission.")
+            raise AgentFailed(f"The agent {name} failed: it returned {type(submission).__name__}, not a Submission.")
         try:
             json.dumps([submission.readme + "", submission.metadata])
         except (TypeError, ValueError, RecursionError) as error:

@@ -99,7 +99,7 @@ def _of_session(session: Path, trials: Sequence[str]) -> tuple[Path, list[Subjec
     with SessionReader(session) as reader:
         rows = select_trials(
             session, reader.trials(), trials, lambda row: row.readme_blob is not None,
-            lambda row: "handed in no README that could be measured",
+            lambda row: "submitted no README that could be measured",
         )  # fmt: skip
         found: dict[str, dict[str, PageArm]] = {}
         for row in rows:

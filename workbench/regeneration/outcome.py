@@ -313,7 +313,7 @@ def ks_of(plan: Mapping[str, Any]) -> tuple[int, ...]:
 MOST_SAMPLES = 200
 """Maximum number of points on a curve; further samples are ignored."""
 OUTSIDE = "(no class)"
-VERDICTS_OF_TASKS = ("all samples passed", "some passed", "none passed", "not decided", "taken out")
+VERDICTS_OF_TASKS = ("all samples passed", "some passed", "none passed", "not decided", "excluded")
 """The possible outcomes of a whole task, best first."""
 
 
