@@ -218,4 +218,4 @@ async def test_a_doubtful_pass_is_marked_and_the_sample_says_why(recorder):
         text = screen_text(screen.app)
         assert "≟ good" not in text
         await press(pilot, screen, "down")
-        await sees(pilot, "≟ doubtful, not plain: it uses os.write")
+        await sees(pilot, "≟ doubtful: it uses os.write")

@@ -333,7 +333,7 @@ def test_a_program_that_is_not_installed(home):
         written_out("repoagent:local")
     with pytest.raises(UsageError, match=r"RepoAgent 9.9 is not installed \(this workbench installs 0.2.0\)"):
         written_out("repoagent-9.9:local")
-    with pytest.raises(UsageError, match="asks a model, which only a run does"):
+    with pytest.raises(UsageError, match="needs a model, which only a run provides"):
         make_doc_system("repoagent:local")
 
 

@@ -114,7 +114,7 @@ def _keymap(name: str, value: object, origin: str) -> Mapping[str, str]:
             raise UsageError(f"{origin}: [keymap] names {_shown(key)}, which is not the id of a key; {hint}")
         if not to.isprintable() or not all(part.strip() for part in to.split(",")):
             raise UsageError(
-                f"{origin}: [keymap] gives {key} the key {_shown(to)}, which is not a key; use Textual's names: "
+                f"{origin}: [keymap] sets {key} to {_shown(to)}, which is not a key; use Textual's names: "
                 "ctrl+q, f9, x."
             )
     return moved

@@ -60,7 +60,7 @@ def judge_parts(step: PlannedStep, ended: Mapping[str, Any], context: StepContex
     if step.kind != "shell" and ended.get("asked"):
         found = judge_parts(step, {**ended, "asked": ()}, context)
         # A program may carry on without a network and never mention it.
-        reason = f"it requested {ended['asked'][0]}(or an earlier step did): "
+        reason = f"it requested {ended['asked'][0]} (or an earlier step did): "
         return tuple(
             replace(one, verdict=BlockVerdict.NOT_RUN, reason=reason + one.reason, output="", diff=())
             if one.verdict in ALARMS and not _whatever_a_network_says(step, ended, context)

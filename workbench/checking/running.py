@@ -219,7 +219,7 @@ def _judged(
 
 def settled(page: Page, plan: PagePlan, project: ProjectIndex, reason: str = "") -> tuple[BlockResult, ...]:
     """Return the verdicts on a page that is not run; ``reason`` applies to the blocks that could have been run."""
-    # Installations that would work were not tried either; those that cannot work still fail.
+    # Installations were not tried either; those that cannot work still fail.
     steps = [
         step if step.failed else replace(step, kind="settled", reason=step.reason or reason) for step in plan.steps
     ]

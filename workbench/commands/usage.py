@@ -126,7 +126,7 @@ _MEASURE: dict[str, Argument] = {
 
 
 def measure(arguments: argparse.Namespace) -> int:
-    """Return 0 if every answer has a verdict, 130 if interrupted, and otherwise 1; what a page lacks is no error."""
+    """Return 0 if every answer has a verdict, 130 if interrupted, and otherwise 1; gaps of a page are not errors."""
     plan = plan_of(UsagePlan, arguments)
     named = expanded(plan.source)
     within = arguments.session or (plan.source if named.suffix == ".session" or arguments.trial else "")

@@ -144,7 +144,7 @@ def make_doc_system(
             system = program_of(docs).named(docs, model_client, program_seconds, confined, sampled_as)
     if system.needs_model and model_client is None:
         raise UsageError(
-            f"The doc system {docs.text} asks a model, which only a run does: "
+            f"The doc system {docs.text} needs a model, which only a run provides: "
             f"workbench regenerate SOURCE --docs {docs.text}."
         )
     return system

@@ -45,7 +45,7 @@ class EvaluatorResponse:
     text: str | None = None  # The raw answer, or None if there was none
     answer: Answer | None = None  # None if no model was used
     call: int | None = None
-    page_line: int | None = None  # The line of the page that the answer rests on, if the evaluator knows it
+    page_line: int | None = None  # line of the page that the answer is based on, if known
 
 
 class Evaluator(Protocol):

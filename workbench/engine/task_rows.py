@@ -74,7 +74,7 @@ class TaskItem:
         raise NotImplementedError
 
     def job(self, candidate: str, body: str, limits: Limits, *, cold: bool = False) -> Job:
-        """Return the job that tests a body; with ``cold`` it has all the time of ``limits``. Raises SpliceError."""
+        """Return the job that tests a body; with ``cold``, it gets the full time of ``limits``. Raises SpliceError."""
         raise NotImplementedError
 
     def judge(self, report: Report) -> Report:

@@ -18,7 +18,7 @@ from workbench.usage.building import USAGE_TASKS_FORMAT, UsageTaskSet, build_usa
 
 
 class NoUsageTasks(WorkbenchError):
-    """The repository has no usage tasks; the message counts what was dropped by stage."""
+    """The repository has no usage tasks; the message counts the dropped callables by stage."""
 
     permanent = True
 

@@ -248,7 +248,7 @@ _AMOUNT_BEFORE = re.compile(
 _CODES = re.compile(r"\b(?:exit|return|status)\s+codes?\b", re.I)
 _CODE_STEMS = frozenset(similarity.stem(word) for word in ("exit", "code", "return", "status"))
 _SENTENCE = 200
-"""Number of characters on each side of a number that are searched for words that say what is being counted."""
+"""Number of characters on each side of a number to search for words that name the counted items."""
 _MORE = re.compile(r"\s*(?:,|-|–|—|to|and|or|/)\s*$")
 
 

@@ -118,7 +118,7 @@ def stands_words(candidate: CandidateRow) -> str:
     if candidate.verdict is None:
         return state(candidate.state)
     words = verdict(candidate.verdict) + (f", {FORMER_WORDS}" if candidate.retesting else "")
-    return words + (f", doubtful, not plain: {candidate.doubtful}" if candidate.doubtful else "")
+    return words + (f", doubtful: {candidate.doubtful}" if candidate.doubtful else "")
 
 
 def former_words(former: FormerVerdictRow) -> str:

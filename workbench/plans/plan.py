@@ -204,7 +204,7 @@ class Ask(EvaluatorArguments):
 
     @property
     def prompt_version(self) -> str:
-        """The prompt, context and settings in a candidate's identity, or "" if there is neither of them."""
+        """The prompt, context and settings in a candidate's identity, or "" if there are none."""
         if not (self.prompt or self.context):
             return ""
         body = f"/{self.extra_body}" if self.extra_body not in ("", "{}") else ""

@@ -26,21 +26,22 @@ from workbench.usage.verdicts import hidden_calls, job
 #: Incremented whenever the same repository would yield different usage tasks.
 USAGE_TASKS_FORMAT = 1
 MOST_TASKS = 200
-#: Public callables that are tried on the calls of a task, and calls on which they are tried.
+#: Maximum number of public callables that are tried on a task's calls, and of calls that they are tried on.
 _MOST_PROBED, _PROBED_CALLS = 200, 8
-#: Characters of a result beyond which a longer one tells no more about what is asked for.
+#: Number of characters beyond which a longer result is no more informative.
 _TELLING = 80
 
 
 OnProgress = Callable[[str, int, int, str], None]
-"""Receives the stage (``suite``, ``trace`` or ``filter``), how much of how much of it is done, and a message."""
+"""Receives the stage (``suite``, ``trace`` or ``filter``), its finished and total amounts, and a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsageTaskSet:
     """The usage tasks of one repository, and statistics about building them."""
 
-    tasks: tuple[UsageTask, ...]  # commands first, then what a README should name, in the order of files and lines
+    # commands first, then callables that a README should name, in the order of files and lines
+    tasks: tuple[UsageTask, ...]
     dropped: tuple[Dropped, ...]
     stages: Mapping[str, int]  # number of public callables and forms of commands left after each stage
     packages: tuple[str, ...]  # import names
@@ -134,7 +135,7 @@ def _left(tasks: int, dropped: Sequence[Dropped]) -> dict[str, int]:
 
 
 class _Replays:
-    """Replays the calls of tasks in two fresh sandboxes, and chooses the shown ones of those that come out the same."""
+    """Replays the calls of tasks in two fresh sandboxes; chooses the shown calls from those with equal results."""
 
     def __init__(
         self, pools: tuple[Pool, Pool], limits: Limits, names: Sequence[PublicName], on_progress: OnProgress
@@ -163,7 +164,7 @@ class _Replays:
         calls = hidden_calls(task)
         runs = await asyncio.gather(
             self._run(self.pools[0], position, calls, task.target.reference),
-            # In another order, a result that depends on the calls before it differs.
+            # Replay in another order, to detect results that depend on earlier calls.
             self._run(self.pools[1], position, dict(reversed(calls.items())), task.target.reference),
         )
         replayed = _replayed(task, runs)
@@ -270,7 +271,7 @@ def _replayed(task: UsageTask, runs: Sequence[Mapping[int, TestOutcome]]) -> Usa
 
 
 def _says_something(result: str) -> bool:
-    """Return whether a command printed or wrote anything; a mistyped command also exits without."""
+    """Return whether a command printed or wrote anything; a mistyped command exits without doing so."""
     value = decode(result)
     return bool(value["stdout"] or value.get("files"))
 
@@ -286,7 +287,7 @@ def _chosen(calls: Sequence[Call]) -> tuple[Call, ...]:
 
 
 def _with_shown(task: UsageTask, fitting: Sequence[frozenset[str]]) -> UsageTask | Dropped:
-    """Show the two calls with different results that the fewest other public callables fit; ties show longer results.
+    """Show two calls with different results that the fewest other public callables fit; longer results win ties.
 
     ``fitting`` has, for the first calls, the other callables with the same result.
     """

@@ -22,12 +22,12 @@ from workbench.usage.tasks import UsageTask
 GapKind = Literal["unnamed", "no example", "wrong example", "stumbled"]
 
 _MOST_CHECKS = 6
-_CHARACTERS = 280  # of a result; those of all checks together stay below the limit of a value
+_CHARACTERS = 280  # maximum characters of a result, so that all checks together stay below the limit of a value
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A line of a page that names a task's callable, or one of its command's options; ``example`` if in use."""
+    """A line of a page that names a task's callable, or one of its command's options; ``example`` means in use."""
 
     line: int
     example: bool
@@ -150,7 +150,7 @@ _PLACEHOLDER = re.compile(r"<\w[^<>]*>|\[[^\]]+\]|\.\.\.|…|\b[A-Z]{3,}\b(?!\.)
 
 
 def _command_check(command: PageCommand, task: UsageTask) -> list[ExampleCheck]:
-    """Return the check of a command. Its output is only compared if it reads no file of the reader's."""
+    """Return the check of a command. Its output is only compared if it reads none of the reader's files."""
     text = with_program(command, task.package)
     parts = simple_commands(text or "") or []
     others = [words[0] for words in parts if not " ".join(words).startswith(task.package)]

@@ -84,7 +84,7 @@ class NamedOption:
 
 @dataclass(slots=True)
 class UsagePage:
-    """What a page names, in the order of the page; ``cut`` means that its end was too far away to be read."""
+    """What a page names, in the order of the page; ``cut`` means that the page was too long to be read to its end."""
 
     page: Page
     cut: bool = False
@@ -437,7 +437,7 @@ def _member(maker: str, name: str) -> str:
     return f"{_ANY}.{name}" if last is None else ".".join([*parts[: last + 1], name])
 
 
-# -- what of a page is about a task
+# -- the parts of a page that are about a task
 
 
 def names_target(named: Named, target: Target) -> bool:

@@ -166,7 +166,7 @@ def python_command(program: str) -> str:
 
 
 def text_of(literal: str) -> str:
-    """Return the text of a string literal, and anything else as it is."""
+    """Return the text of a string literal, and anything else unchanged."""
     try:
         return str(python_syntax.literal(literal))
     except (*python_syntax.UNREADABLE, TypeError):

@@ -118,7 +118,7 @@ def remarks_of(sample: SampleView) -> tuple[tuple[str, bool], ...]:
             (f"{candidate.route or 'tested'}, not {faster}: {one_line(candidate.route_fallback_reason, 300)}", False)
         )
     if candidate.doubtful:
-        remarks.append((f"{DOUBTFUL} doubtful, not plain: {one_line(candidate.doubtful, 300)}", True))
+        remarks.append((f"{DOUBTFUL} doubtful: {one_line(candidate.doubtful, 300)}", True))
     suspicious = _decoded(candidate.suspicious)
     if isinstance(suspicious, list) and suspicious:
         remarks.append((f"suspicious: {one_line('; '.join(map(str, suspicious)), 300)}", True))

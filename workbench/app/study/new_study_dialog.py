@@ -77,7 +77,7 @@ _FIELDS = {one.name: one for one in (
           help="Each scores every trial; the points of the first are shown. None selects the default of this machine."),
     Field("repeats", help="Trials of each agent on each case."),
     Field("samples", help="Candidates for each task."),
-    Field("k", help="The k of pass@k, never more than the samples: 1, 3."),
+    Field("k", help="The values of k for pass@k, at most the number of samples: 1, 3."),
     Field("steps", placeholder="the setting max_steps",
           help="Maximum steps of an agent; empty for the setting max_steps."),
     Field("tasks", placeholder="all", help="Maximum tasks per source; empty for all."),

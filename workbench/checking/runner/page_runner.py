@@ -45,7 +45,7 @@ WRAPPED = (
 
 
 def isolation() -> str:
-    """Return why this is no isolating sandbox (not process 1, other processes, network, writable system), or ""."""
+    """Return why this does not isolate (not process 1, other processes, network, writable system), or ""."""
     if os.getpid() != 1:
         return "it is not process 1 of a namespace of its own"
     others = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]

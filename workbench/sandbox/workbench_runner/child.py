@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 5
 
-#: The start of the names of properties that a report passes on, and the longest such value.
+#: Prefix of the names of properties that a report includes, and the maximum length of their values.
 _RECORDED, _VALUE = "workbench_", 20_000
 
 _FRAMEWORK = (f"{os.sep}_pytest{os.sep}", f"{os.sep}pluggy{os.sep}")

@@ -101,7 +101,7 @@ def snippet(pristine: bytes, content: bytes, unit: dict[str, Any]) -> bytes:
 
 
 def compile_unit(text: bytes, unit: dict[str, Any], filename: str, flags: int) -> types.CodeType:
-    """Return the unit's new code objectwith line numbers as in the file."""
+    """Return the unit's new code object with line numbers as in the file."""
     source = text.decode("utf-8")
     classes = unit["classes"]
     wrappers = [f"{' ' * depth}class {name}:\n" for depth, name in enumerate(classes)]

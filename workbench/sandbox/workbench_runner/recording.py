@@ -1,4 +1,4 @@
-"""Which public callables and commands of a project its tests call, with literal arguments and results.
+"""Record which public callables and commands of a project its tests call, with literal arguments and results.
 
 A profile hook sees the calls of functions while tests run. It knows a function by its code, so that decorated functions
 are recorded by what their innermost function receives and returns.
@@ -68,7 +68,7 @@ class Signature:
         self._odd = {name: value for name, value in self._defaults.items() if texts[name] is None}
 
     def inputs(self, values: Any) -> tuple[str | None, ...]:
-        """Return the bound values as texts; None for a parameter that is left at a default that is no literal."""
+        """Return the bound values as texts, or None for a parameter left at a non-literal default."""
         for name in self.rest:
             if values[name]:
                 raise NotLiteral(f"arguments for **{name}")
@@ -122,7 +122,7 @@ class Recorded:
 
 
 def _without_odd_defaults(parameters: list[Any], rows: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Leave out parameters that every call leaves at a default that is no literal, unless a positional one follows."""
+    """Leave out parameters that every call leaves at a non-literal default, unless a positional parameter follows."""
     kept = list(range(len(parameters)))
     for at in reversed(range(len(parameters))):
         follows = any(parameters[index]["kind"] != "keyword" for index in kept if index > at)
@@ -133,7 +133,7 @@ def _without_odd_defaults(parameters: list[Any], rows: list[Any]) -> tuple[list[
 
 
 class Recorder:
-    """A pytest plugin; only what runs in a test, its fixtures included, is recorded."""
+    """A pytest plugin that records only calls made in tests and their fixtures."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self._own = set(spec["own_modules"])
@@ -198,7 +198,7 @@ class Recorder:
                     called(frame, site)
                 elif event == "return":
                     returned(frame, argument)
-            except Exception:  # a value with a will of its own must not fail the test
+            except Exception:  # a value's own special methods must not make the test fail
                 self._known[frame.f_code] = None
 
         return hook
@@ -365,7 +365,7 @@ class Recorder:
             self._methods[key] = None
             value = next((vars(base)[site.name] for base in owner.__mro__ if site.name in vars(base)), None)
             function = _innermost(value)
-            found = function is not None and function.__code__ is code  # else it is called by ``super()``
+            found = function is not None and function.__code__ is code  # otherwise, it is called through ``super()``
             if found and _is_public(owner.__qualname__) and _at(owner.__module__, owner.__qualname__) is owner:
                 kind = "method" if site.role == "method" else "function"
                 constructor = self._constructor(owner)
@@ -389,7 +389,7 @@ class Recorder:
         made = values[code.co_varnames[0]]
         owner = type(made)
         constructor = self._constructor(owner)
-        if constructor is None or constructor[0] is not code:  # called by ``super()``
+        if constructor is None or constructor[0] is not code:  # called through ``super()``
             return
         self._constructed[owner] += 1
         if self._constructed[owner] > _CONSTRUCTED:
