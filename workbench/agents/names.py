@@ -138,7 +138,7 @@ def is_remote(agent: str) -> bool:
 
 
 def is_peer(model: str) -> bool:
-    """Return whether ``model`` is a remote agent, which needs no model of its own here."""
+    """Return whether ``model`` names a remote agent, which uses its own model."""
     return model.startswith(PEER_MODEL)
 
 

@@ -98,7 +98,7 @@ class TextRows:
         for single, found in groupby(pairs, key=lambda pair: pair.left is None or pair.right is None):
             stretch = list(found)
             if single and not texts.under:
-                # To save space, put lines that only A has beside those that only B has.
+                # To save space, show lines that only A has beside lines that only B has.
                 alone = ([pair.left for pair in stretch if pair.left], [pair.right for pair in stretch if pair.right])
                 stretch = [LinePair(a, b) for a, b in zip_longest(*alone)]
             for pair in stretch:

@@ -170,7 +170,7 @@ def _lacks(cls: type[Any], protocol: type[Any]) -> Iterator[str]:
 
 
 def _members(protocol: type[Any]) -> dict[str, Any]:
-    """Return the public members of a protocol except ``name``: functions as they are, attributes as None."""
+    """Return the public members of a protocol except ``name``: functions unchanged, attributes as None."""
     members: dict[str, Any] = {}
     for base in reversed(protocol.__mro__):
         if getattr(base, "_is_protocol", False):

@@ -33,7 +33,7 @@ _KINDS = {
 
 
 class Unreadable(UsageError):
-    """A file cannot be read; the message says what it is or what is wrong with it."""
+    """A file cannot be read; the message states the reason."""
 
 
 class TooDeep(ValueError):

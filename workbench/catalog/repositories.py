@@ -147,10 +147,10 @@ class PaperRepository:
     distribution: str  # the distribution that was tried, as ``NAME==VERSION``
     sha256: str  # checksum of the distribution
     revision: str  # git tag or commit, or "" for the default branch (the paper states none)
-    install: tuple[str, ...]  # as in a ``case.toml``; () for what the project declares
+    install: tuple[str, ...]  # as in a ``case.toml``; () to use the project's declarations
     test: tuple[str, ...]  # as for ``install``
     status: str  # one of :data:`STATUSES`
-    tried: str  # what was tried and the result, in one or two sentences
+    tried: str  # the attempt and its result, in one or two sentences
     quarantined: tuple[Quarantined, ...]
     published: PublishedCounts
 

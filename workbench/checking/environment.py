@@ -1,4 +1,4 @@
-"""The environment in which a page's commands run: the project installed from its own tree, and what its pages install.
+"""The environment in which a page's commands run: the project installed from its own tree, and the packages that its pages install.
 
 Dependencies are installed as wheels from the registry, so none of their code runs outside a sandbox. The project is
 built and installed in a sandbox without network access. Environments are cached by the tree (without its pages), its
@@ -124,7 +124,7 @@ async def environment_for(
 ) -> CheckEnvironment:
     """Build the environment of a project, or load it from the cache.
 
-    ``extras`` and ``others`` are what its pages install.
+    ``extras`` and ``others`` are the extras and other packages that its pages install.
 
     Raises:
         EnvironmentFailed: The project cannot be installed on this machine.

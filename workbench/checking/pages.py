@@ -274,7 +274,7 @@ _OF_PROSE = frozenset({"name", "extra", "dependency", "option", "variable", "def
 
 
 def _in_its_section(claim: CheckedClaim, page: Page) -> CheckedClaim:
-    """Change an untrue claim to unknown if the surrounding text says that it does not hold, or not at present."""
+    """Change an untrue claim to undecided if the surrounding text says that it does not hold, or not at present."""
     if claim.lookup.truth is not Truth.UNTRUE:
         return claim
     if claim.kind in _OF_PROSE:

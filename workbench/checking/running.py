@@ -26,7 +26,7 @@ _SHOWS = re.compile(
 )
 #: Number of reruns that must reproduce an alarm, normally and on a page with random output.
 _SAME, _SAME_WHERE_RANDOM = 1, 5
-#: Maximum number of sections and blocks to run on their own, so that checking a page full of errors comes to an end.
+#: Maximum number of sections and blocks to run on their own, so that checking a page full of errors terminates.
 _MOST_ALONE = 20
 _RANDOM = "its result differs between runs"
 #: Time limit for a step, in seconds.

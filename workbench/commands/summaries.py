@@ -59,7 +59,7 @@ def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
 
 
 def trials_summary(session: Path, trials: Iterable[ScoreSelection | str]) -> dict[str, Any]:
-    """Return the summary of trials in a session; each requested judge has a case of its own."""
+    """Return the summary of trials in a session; each requested judge has its own case."""
     requested = [ScoreSelection(one) if isinstance(one, str) else one for one in trials]
     with SessionReader(session) as reader:
         found = [(row, one) for one in requested if (row := reader.trial(one.trial)) is not None]

@@ -30,7 +30,7 @@ MOST_LINE_PAIRS = 20_000  # a longer stretch without equal lines is divided into
 
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 _WORDS = re.compile(r"\w+")
-# passes over the common runs of a line: each run that is dropped lengthens the differences beside other runs
+# number of passes over the common runs of a line: dropping a run lengthens the differences next to other runs
 _PASSES = 4
 _NO_WORDS = 0.05  # weight of equal lines without words, such as empty lines: just enough to break a tie
 

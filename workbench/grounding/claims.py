@@ -419,7 +419,7 @@ def add_example(
 ) -> None:
     """Add the claims of a code example: its imports, and how it uses the objects it imports from the project.
 
-    ``own`` tells whether a top-level module belongs to the project. ``add`` adds a claim about a word on a line (from
+    ``own`` returns whether a top-level module belongs to the project. ``add`` adds a claim about a word on a line (from
     1) of the example. ``bound`` holds the names that examples have bound to objects of the project; this example's
     names are added.
     """

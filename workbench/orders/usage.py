@@ -64,7 +64,7 @@ def read_page_arm(path: Path) -> PageArm:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is measured: pages of one project."""
+    """The pages of one project to measure."""
 
     source: str
     pages: tuple[PageArm, ...]

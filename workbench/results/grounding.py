@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import TrialRow
 
 RULES = 2
-"""Version of the rules for what is an item and where to look for it; must increase with every change."""
+"""Version of the rules that define items and where to search for them; it must increase with every change."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,7 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.execute("PRAGMA foreign_keys = ON")
-                # Checkpoints are left to workbench.session.log, which gives the file a new name with each.
+                # Checkpoints are left to workbench.session.log, which renames the file at each of them.
                 connection.execute("PRAGMA wal_autocheckpoint = 0")
             else:
                 connection.execute("PRAGMA temp_store = MEMORY")

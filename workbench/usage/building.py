@@ -207,7 +207,7 @@ class _Replays:
         return found
 
 
-#: An answer whose result has the first digits of the hash of the result of each callable.
+#: An answer that returns the first digits of the hash of each callable's result.
 _PROBE = """import copy, hashlib, importlib, signal
 
 from workbench_runner.values import encode

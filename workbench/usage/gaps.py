@@ -69,7 +69,7 @@ class Gap:
 
 
 def mentions(page: str, task: UsageTask) -> list[Mention]:
-    """Return the lines of a page that name what a task is about, in the order of the page.
+    """Return the lines of a page that name a task's subject, in page order.
 
     A command is named if the page has all of its options and subcommands; their lines are returned, and those of
     commands that use all of them.
@@ -253,7 +253,7 @@ def wrong_examples(checks: Sequence[ExampleCheck], value: str | None, task: Usag
 
 
 def _wrong_call(check: ExampleCheck, kind: str, shown: str, other: str) -> str | None:
-    """Return what an example gives instead of what the page says, or None if it may be right.
+    """Return an example's actual result if it contradicts the page, or None if the example may be right.
 
     ``other`` is a string as it is printed, or the bases of an exception.
     """

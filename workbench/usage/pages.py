@@ -369,10 +369,10 @@ class _Reader:
         base = self._path(value)
         return f"{base}.{node.attr}" if base else None
 
-    # -- results in blocks of their own
+    # -- results in separate blocks
 
     def outputs(self) -> None:
-        """Give a block's only printed line the block of output that follows it."""
+        """Assign the block of output that follows a block to its only printed line."""
         codes = self._found.page.codes
         for code, following in itertools.pairwise(codes):
             if not (following.adjacent and following.language in {"text", "txt", "output", "plaintext", "console", ""}):

@@ -15,7 +15,7 @@ _SECONDS, _COMMAND_SECONDS = 1.0, 3.0
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An answer to try. ``why`` says in one sentence what on the page, at ``line``, led to it."""
+    """An answer to try. ``why`` is a sentence about the part of the page, at ``line``, that suggested it."""
 
     answer_text: str
     line: int

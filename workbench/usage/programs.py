@@ -55,7 +55,7 @@ def options_of_program(page: UsagePage, task: UsageTask) -> dict[str, tuple[bool
 
 
 def spellings(options: dict[str, tuple[bool, int]]) -> dict[str, str]:
-    """Return for each option the one that stands for it: a short and a long option alone on a line are the same."""
+    """Return the representative of each option: a short and a long option alone on a line are the same option."""
     lines: dict[int, list[str]] = {}
     for name, (_, line) in options.items():
         lines.setdefault(line, []).append(name)

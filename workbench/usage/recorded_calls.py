@@ -77,7 +77,7 @@ def _too_few(number: int) -> str:
 
 
 def why_too_uniform(task: UsageTask) -> Dropped | None:
-    """Return why the results of a task's calls do not tell a right answer from a constant, or None."""
+    """Return why the results of a task's calls do not distinguish a right answer from a constant, or None."""
     if len({call.expected for call in task.hidden}) < LEAST_RESULTS:
         return Dropped(task.id, "results", f"All of its {len(task.hidden)} calls have the same result.")
     return None

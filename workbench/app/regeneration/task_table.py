@@ -316,7 +316,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return True
 
     def titles(self, view: RunView) -> tuple[str, str]:
-        """Return the title and subtitle: the number of tasks and of displayed tasks, and what happened to the rest."""
+        """Return the title and subtitle, with the numbers of tasks that are known, displayed, dropped and excluded."""
         shown, known = len(self.shown), max(view.tasks, len(self.rows))
         title, parts = f"Tasks {known:,}", []
         if self.filter.active:

@@ -270,7 +270,7 @@ class StudyDetail(Container):
         return self.choose(self.query_one(TabLine).beside(step))
 
     def choose(self, name: str) -> str:
-        """Activate a tab and return its name; if the focus was on a list here, it moves along."""
+        """Activate a tab and return its name; the focus moves along if it was on a list here."""
         inside = isinstance(self.screen.focused, Widget) and self in self.screen.focused.ancestors
         self.query_one(TabLine).current = name
         for known, one in self._lists().items():

@@ -219,7 +219,7 @@ class TrialActions(RunActions):
 
 
 class ModelDialog(Form[str]):
-    """Asks for a model and describes what starting with it will do and cost.
+    """Asks for a model and describes the effect and cost of starting with it.
 
     ``refused`` returns why a model is not suitable here, or "" if it is.
     """

@@ -1,15 +1,15 @@
 """Runs the blocks of a page as process 1 of a sandbox: ``python -I -B page_runner.py STEPS RESULTS SECONDS [OTHERS]``.
 
-Needs only the standard library of Python 3.9 or later. STEPS is a JSON object with the ``steps`` of a page. RESULTS gets one
-line of JSON that proves the isolation, then one for each step. Shell commands share working directory and exported variables,
-snippets share a namespace, and each step has its own time limit. There is no terminal; a command that fails for want of one
-runs again on a terminal of fixed size at end of input.
+Needs only the standard library of Python 3.9 or later. STEPS is a JSON object with the ``steps`` of a page. RESULTS
+gets one line of JSON that proves the isolation, then one for each step. Shell commands share working directory and
+exported variables, snippets share a namespace, and each step has its own time limit. There is no terminal; a command
+that fails because it needs one runs again on a terminal of fixed size at end of input.
 
-OTHERS is a file in which the host writes what other sandboxes have done. For the page these are the first steps of chains
-that ran apart: these chains are skipped, except for their imports, as long as nothing before them affects them. Where STEPS
-has ``chains``, only these are run, the last one of the page first, each afresh with the reader's files and the imports of
-the snippets before it; OTHERS is then the last step that the page has reached. A chain that leaves files, variables or
-processes behind ends this process.
+OTHERS is a file in which the host writes the progress of other sandboxes. For the page, it lists the first steps of
+chains that ran apart: these chains are skipped, except for their imports, as long as nothing before them affects them.
+Where STEPS has ``chains``, only these are run, the last one of the page first, each afresh with the reader's files and
+the imports of the snippets before it; OTHERS is then the last step that the page has reached. A chain that leaves
+files, variables or processes behind ends this process.
 """
 
 from __future__ import annotations

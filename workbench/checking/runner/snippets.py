@@ -2,9 +2,9 @@
 
 Standard library only. Output goes to files that process 1 made.
 
-Before and after a snippet the state of the process is compared, to find side effects besides the snippet's own names: every
-value in the environment's modules, and what programs usually set in the standard library. What cannot be compared (extension
-modules, unknown types, too many objects) counts as a side effect.
+Before and after a snippet the state of the process is compared, to find side effects besides the snippet's own names:
+every value in the environment's modules, and settings of the standard library that programs usually change. Values that
+cannot be compared (extension modules, unknown types, too many objects) count as side effects.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class ProgramContext:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A program's command and what it needs in the sandbox."""
+    """A program's command and its requirements in the sandbox."""
 
     command: Sequence[str]
     python: Path  # the program's interpreter, which is mounted

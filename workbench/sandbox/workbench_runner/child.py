@@ -353,7 +353,7 @@ class BriefFailure:
 
 
 def brief_failures(item: Any) -> bool:
-    """Keep only the message of a function's further failures; False for items with their own text."""
+    """Keep only the messages of a function's further failures; return False for items with their own text."""
     brief = item.__class__ is pytest.Function
     if brief:
         item.repr_failure = _brief
@@ -385,7 +385,7 @@ class OwnModules:
         self._last: str | None = None
 
     def remember(self) -> None:
-        """Record what is imported now, before a fork."""
+        """Record the modules that are imported now, before a fork."""
         self._known = [(name, module) for name, module in list(sys.modules.items()) if self._is_own(name)]
         self._astray = [name for name, module in self._known if self._strays(name, module)]
         self._last = next(reversed(sys.modules))
@@ -418,7 +418,8 @@ class OwnModules:
 
     def _strays(self, name: str, module: Any) -> bool:
         file = getattr(module, "__file__", None)
-        # Projects re-export other packages' modules under their own names (requests.packages.urllib3); these are no copies.
+        # Projects re-export other packages' modules under their own names (requests.packages.urllib3); these are not
+        # copies.
         made_as = str(getattr(getattr(module, "__spec__", None), "name", name))
         if not isinstance(file, str) or not belongs(made_as, self._own):
             return False

@@ -158,7 +158,7 @@ def filter_program(*, sockets: bool) -> bytes:
 
     program = [(0x20, 0, 0, 4), (0x15, 1, 0, _AUDIT_ARCH[name]), (0x06, 0, 0, _KILL_PROCESS), (0x20, 0, 0, 0)]
     if machine == "x86_64":
-        program += [(0x35, 0, 1, 0x40000000), *refuse]  # the x32 interface has numbers of its own
+        program += [(0x35, 0, 1, 0x40000000), *refuse]  # the x32 interface has its own numbers
     for number in _REFUSED[name].split():
         program += when(int(number), refuse)
     if not sockets:

@@ -1,7 +1,7 @@
 """The hot process: the repository imported, its tests collected; a fork per candidate patches a function and runs T_i.
 
 It is pytest itself, stopped where the tests would start: a plugin's ``pytest_runtestloop`` waits for commands. In a
-forked child it returns None, and pytest goes on with the selected tests. The fork is created in advance and waits,
+forked child it returns None, and pytest continues with the selected tests. The fork is created in advance and waits,
 ready except for the patch, while the previous candidate runs.
 """
 
@@ -272,7 +272,7 @@ class Hot:
 
     def send(self, command: dict[str, Any]) -> None:
         """Send one command; raises OSError if the process is gone."""
-        self.spare = 0  # it becomes the candidate; the next spare's pid follows
+        self.spare = 0  # the spare becomes the candidate; the next spare's pid follows
         child.write(self._commands, json.dumps(command).encode() + b"\n")
 
     def answer(self, deadline: float) -> dict[str, Any] | None:

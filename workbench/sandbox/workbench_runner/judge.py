@@ -23,9 +23,9 @@ def judge(
 ) -> dict[str, Any]:
     """Return ``{"verdict", "reason", "detail", "tests", "suspicious", "changed", "restart"}`` and more.
 
-    ``events`` are what the process reported under the right nonce, ``required`` the node ids that must pass (empty:
-    every collected test), ``status`` the wait status or None if it had to be killed. ``ended`` is ``exit`` if the
-    process ended by itself, or ``timeout`` or ``flood`` if it was stopped.
+    ``events`` are the process's events with the right nonce, ``required`` the node ids that must pass (empty: every
+    collected test), ``status`` the wait status or None if it had to be killed. ``ended`` is ``exit`` if the process
+    ended by itself, or ``timeout`` or ``flood`` if it was stopped.
     """
     tests = {}
     started = []

@@ -35,7 +35,7 @@ _UNKNOWN: Any = object()
 
 
 class Site(NamedTuple):
-    """What a code object belongs to; ``role`` is ``function``, ``method``, ``class method``, ``constructor``, ``command``."""
+    """The owner of a code object; ``role`` is ``function``, ``method``, ``class method``, ``constructor``, ``command``."""
 
     role: str
     function: Any

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
 
-#: Files whose functions are no tasks, unless tasks are selected as published; not measuring them saves time.
+#: Files whose functions are not tasks, unless tasks are selected as published; not measuring them saves time.
 _TESTS = ("*/test_*.py", "*/*_test.py", "*/conftest.py")
 
 
