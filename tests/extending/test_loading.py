@@ -175,7 +175,7 @@ class Judge:
         ("None", "it did not return a list of Criterion."),
         ("[1]", "it did not return a list of Criterion."),
         ("[]", "it was asked for purpose of tier 3 and returned something else."),
-        ('[Criterion(3, "purpose", "P", 13.0, 12.0, "r")]', "it gave 13.0 of 12.0, where 0 to 12 are possible."),
+        ('[Criterion(3, "purpose", "P", 13.0, 12.0, "r")]', "it returned 13.0 of 12.0, but only 0 to 12 are possible."),
         ('[Criterion(3, "purpose", "P", float("nan"), 12.0, "r")]', "it gave nan of 12.0"),
     ],
 )

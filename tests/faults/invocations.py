@@ -212,7 +212,7 @@ NO_SESSION: tuple[tuple[str, Arguments], ...] = (
     ("a\x1b[31m", ("control characters",)),
     ("\udcff", ("broken characters",)),
     ("~nosuchuser/x", ("home folder",)),
-    (".session", ("no name before its ending",)),
+    (".session", ("no name before its extension",)),
 )
 NOT_THERE: tuple[tuple[str, Arguments], ...] = (
     ("nosuch", ("There is no session",)),

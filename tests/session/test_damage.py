@@ -190,7 +190,7 @@ def test_text_that_is_not_utf8_is_shown_as_well_as_it_can_be(documented: tuple[P
         connection.execute("UPDATE trials SET error = CAST(x'66ff6f' AS TEXT) WHERE id = ?", (names["failed"],))
     with SessionReader(path) as reader:
         assert {trial.id: trial.error for trial in reader.trials()}[names["failed"]] == "f\ufffdo"
-        assert f"row {names['failed']}: it holds text that is not UTF-8" in sentences(reader)
+        assert f"row {names['failed']}: it contains text that is not UTF-8" in sentences(reader)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def import_folders(named: Sequence[tuple[str, str]], folders: Sequence[str] = ()
     try:
         done = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=False, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
-        raise UsageError(f"Importing {what} did not end within {_PATIENCE:g} s.") from None
+        raise UsageError(f"Importing {what} did not finish within {_PATIENCE:g} s.") from None
     try:
         answer = json.loads(done.stdout.decode().splitlines()[-1])
         problem, found = str(answer["problem"]), [str(folder) for folder in answer["folders"]]

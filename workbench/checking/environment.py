@@ -1,4 +1,4 @@
-"""The environment in which a page's commands run: the project installed from its own tree, and the packages that its pages install.
+"""The environment in which a page's commands run: the project from its own tree, and the packages that its pages install.
 
 Dependencies are installed as wheels from the registry, so none of their code runs outside a sandbox. The project is
 built and installed in a sandbox without network access. Environments are cached by the tree (without its pages), its

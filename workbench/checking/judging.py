@@ -111,7 +111,7 @@ def _exception(
     if kind == "SystemExit":
         if error.get("code") in (None, 0):
             return works(step)
-        return unrun(f"it is a program that takes arguments, and ended with {one_line(str(error.get('code')), 60)}")
+        return unrun(f"it is a program that takes arguments, and it ended with {one_line(str(error.get('code')), 60)}")
     if kind in ("ModuleNotFoundError", "ImportError"):
         root = name.split(".")[0]
         own = root in context.project.modules

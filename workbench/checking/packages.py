@@ -104,7 +104,7 @@ def install_verdict(
         if known.stands_for_a_package(requirement.name):
             return "not run", f"{requirement.name} is a placeholder for something of the reader's"
         if _ELSEWHERE.search(command):
-            return "not run", f"{requirement.name} comes from elsewhere than the registry"
+            return "not run", f"{requirement.name} does not come from the registry"
         if environment and canonicalize_name(requirement.name) in environment.absent:
             return "fails", f"there is no package {requirement.name} in the registry"
         if environment:

@@ -102,7 +102,7 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
     for problem, which in problems.items():
         yield Note(f"{glyphs.UNSCORED} {', '.join(which)}: {problem}", "advice")
     if problems:
-        yield Note(f"To ask the judge again: workbench resume {closing['session']}", "plain")
+        yield Note(f"To retry the judge: workbench resume {closing['session']}", "plain")
     yield from (Note(line, "bad") for line in reason_lines(closing["reasons"]))
     models = sorted({str(case["model"]) for case in cases})
     judges = sorted({str(case["judge"]) for case in cases if case["judge"]})
@@ -389,7 +389,7 @@ def watch_order(
     elif closing["tasks"] or closing["excluded"]:
         print_order(session, run, closing)
     elif not closing["error"]:
-        tell(f"workbench: the order has no tasks. To see what the session has: workbench show {session}")
+        tell(f"workbench: the order has no tasks. To list the session's contents: workbench show {session}")
     if not state:
         done = sum(closing["verdicts"].values())
         counted_done = f"{done:,} of {plural(closing['candidates'], 'candidate')}"

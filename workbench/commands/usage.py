@@ -120,7 +120,7 @@ def _shown(task: UsageTask) -> str:
 _MEASURE: dict[str, Argument] = {
     **plan_arguments(UsagePlan),
     "--trial ID…": "with a session: only this trial, or the trials of this case",
-    "--session SESSION": "a session file or name; work that it has is kept and completed",
+    "--session SESSION": "a session file or name; existing work is kept and completed",
     **ORDERING,
 }
 
@@ -174,7 +174,7 @@ VERBS: dict[str, Verb] = {
         {
             "source SOURCE": "a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION",
             "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class (default: the strongest one)",
-            "--rebuild": "build again even if the cache has them",
+            "--rebuild": "rebuild even if they are cached",
             **shared("--json"),
         },
         tasks,

@@ -191,7 +191,7 @@ class TrialRunner:
             self._failed(trial, began, _kind(error), str(error))
         except Exception as error:
             traceback.print_exc()
-            self._failed(trial, began, "internal", f"A defect of the workbench: {type(error).__name__}: {error}.")
+            self._failed(trial, began, "internal", f"A bug in the workbench: {type(error).__name__}: {error}.")
         else:
             if trial.state != "done":
                 seconds = time.monotonic() - began

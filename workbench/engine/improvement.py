@@ -93,7 +93,7 @@ def execute_improvement(session: Path, improvement: str) -> int:
     except Exception as error:
         traceback.print_exc()
         code, state = 1, "failed"
-        problem = f"A defect of the workbench ended the order: {type(error).__name__}: {error}."
+        problem = f"A bug in the workbench ended the order: {type(error).__name__}: {error}."
     with SessionWriter(session) as writer:
         writer.set_improvement(
             improvement, state=state, problem=problem, stage="", active_run_id=None, finished_at=time.time()

@@ -182,7 +182,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         return error.exit_code
     except Exception as error:
         traceback.print_exc()
-        sentence = f"A defect of the workbench ended the run: {type(error).__name__}: {error}."
+        sentence = f"A bug in the workbench ended the run: {type(error).__name__}: {error}."
         writer.set_run(run.id, state="failed", error=sentence, finished_at=time.time())
         return 1
     finally:

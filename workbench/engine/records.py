@@ -222,7 +222,7 @@ def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Inh
     if trial.parent:
         parent = reader.trial(trial.parent)
         if parent is None:
-            raise ForkDiverged(f"The fork does not start, because trial {trial.parent} is not in the session any more.")
+            raise ForkDiverged(f"The fork does not start, because trial {trial.parent} is no longer in the session.")
         last = min(step, trial.fork_step)
         before, observations = _up_to(reader, parent, last)
         given = list(before)

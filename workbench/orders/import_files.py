@@ -141,7 +141,7 @@ def files_in(paths: Iterable[Path], endings: Sequence[str]) -> list[Path]:
         if path.is_dir():
             inside = [one for one in path.rglob("*") if one.name.lower().endswith(tuple(endings)) and one.is_file()]
             if not inside:
-                raise UsageError(f"In the folder {shown(path)} there is no file that ends in {', '.join(endings)}.")
+                raise UsageError(f"The folder {shown(path)} contains no file that ends in {', '.join(endings)}.")
             found |= dict.fromkeys(sorted(inside))
         else:
             found[path] = None

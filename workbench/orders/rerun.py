@@ -134,7 +134,7 @@ def _selected(session: Path, reader: SessionReader, item: str, failed: bool) -> 
         rows = [row for row in rows if not row.control or item]
     if not rows:
         what = "no candidate that failed" if failed else f"no task or candidate {item!r}"
-        raise UsageError(f"{session.name} has {what}; `workbench show {session}` lists what it has.")
+        raise UsageError(f"{session.name} has {what}; `workbench show {session}` lists its contents.")
     runs = {row.id: row for row in reader.runs()}
     touched = dict.fromkeys(row.run_id for row in rows)
     return [(runs[key], [row for row in rows if row.run_id == key]) for key in touched]

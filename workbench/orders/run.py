@@ -307,7 +307,7 @@ def content_for(trial: TrialRow, case: TestCase) -> Snapshot:
     Raises ContentChanged if the repository or the ground truth has changed since the trial was planned.
     """
     snapshot = kept_snapshot(case, trial.snapshot or "") or snapshot_of(case)
-    anew = "run the case again, as a trial of its own."
+    anew = "run the case again as a new trial."
     if trial.snapshot and snapshot.digest != trial.snapshot:
         raise ContentChanged(
             f"The repository of {case.name} has changed since this trial was ordered and its former content is no "

@@ -164,7 +164,7 @@ def share(text: str) -> float:
     try:
         return numbers.amount(text, most=1.0, above=True)
     except ValueError:
-        raise ArgumentTypeError("it takes a share above 0 and up to 1") from None
+        raise ArgumentTypeError("it must be a share above 0 and at most 1") from None
 
 
 def read_ks(text: str) -> tuple[int, ...]:

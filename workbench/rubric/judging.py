@@ -195,7 +195,9 @@ def _problem(tier: int, questions: Sequence[Question], criteria: object) -> str:
         if one.maximum != question.maximum or (
             points is not None and not (math.isfinite(points) and 0 <= points <= question.maximum)
         ):
-            return f"for {one.key} it gave {points} of {one.maximum}, where 0 to {question.maximum:g} are possible."
+            return (
+                f"for {one.key} it returned {points} of {one.maximum}, but only 0 to {question.maximum:g} are possible."
+            )
     return ""
 
 

@@ -198,7 +198,7 @@ class Bubblewrap:
             if groups
             else "Processes: not bounded, because this runs as root without control groups."
             if root
-            else "Processes: RLIMIT_NPROC in a user namespace of its own bounds their number."
+            else "Processes: RLIMIT_NPROC in its own user namespace bounds their number."
         )
         sentences = (
             "Network: none (an empty network namespace).",

@@ -276,7 +276,7 @@ class Docker:
                     f"The disk is full: there is no room in {tempfile.gettempdir()} for the image with the environment; "
                     "free some space."
                 ) from None
-            raise SandboxUnavailable(f"The Docker engine does not answer any more ({reason_of(error)}).") from None
+            raise SandboxUnavailable(f"The Docker engine no longer answers ({reason_of(error)}).") from None
 
     def _create(self, client: Any, launch: Launch, layout: Layout, shared: bool) -> Any:
         from docker.types import Mount, Ulimit

@@ -144,10 +144,10 @@ def promises(means: KernelFeatures) -> tuple[str, ...]:
         lines.append("Files: NOT isolated; code can read and change what its user can (this kernel has no Landlock).")
     if means.root and sys.platform == "linux":
         lines.append(
-            "Privileges: a user id of its own, no new privileges, no capabilities except, if the interpreter is "
+            "Privileges: its own user id, no new privileges, no capabilities except, if the interpreter is "
             "in a private folder, one to read past that; Landlock limits what it can read."
             if abi
-            else "Privileges: a user id of its own and no capabilities; NOT if the interpreter is in a private "
+            else "Privileges: its own user id and no capabilities; NOT if the interpreter is in a private "
             "folder: then it is root."
         )
     elif abi:

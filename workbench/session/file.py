@@ -132,7 +132,7 @@ def _disk_error(error: sqlite3.Error, path: Path) -> SessionError:
     kind = _name_of(error).removeprefix("SQLITE_IOERR_").lower().replace("_", " ") or "no reason given"
     return SessionError(
         f"The disk refused {path.name} ({kind}), although it is not full: a quota, the disk itself or its connection; "
-        "what was finished before is kept."
+        "finished work is kept."
     )
 
 

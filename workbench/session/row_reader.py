@@ -120,7 +120,7 @@ class RowReader:
                 if marked:
                     marked.clear()
                     name = next((str(value) for value in row if isinstance(value, str)), "?")
-                    self.note_damage(f"row {name}", "it holds text that is not UTF-8")
+                    self.note_damage(f"row {name}", "it contains text that is not UTF-8")
             return rows
         finally:
             self._connection.text_factory = str

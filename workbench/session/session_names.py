@@ -27,7 +27,7 @@ def check_name(text: str) -> Path:
     if text.endswith("/") or path.name in ("", ".", "..") or text.rpartition("/")[2] in (".", ".."):
         raise UsageError(f"{shown(text)} names a folder, not a session; give a name or a file.")
     if path.name == SUFFIX:
-        raise UsageError(f"{shown(text)} has no name before its ending; give a name or a file.")
+        raise UsageError(f"{shown(text)} has no name before its extension; give a name or a file.")
     if len(path.name.encode()) > _LONGEST or len(str(path).encode()) > _LONGEST_PATH:
         raise UsageError(f"{text[:40]}… is too long for a session's name; at most {_LONGEST} bytes are allowed.")
     return path

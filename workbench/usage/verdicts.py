@@ -55,7 +55,7 @@ def judge(report: Report, calls: Mapping[int, Call]) -> Report:
         return report
     failing = sum(test.outcome != "passed" for test in tests)
     if failing:
-        detail = f"{failing} of {len(tests)} calls gave another result."
+        detail = f"{failing} of {len(tests)} calls gave a different result."
         return replace(report, verdict=Verdict.FAILED, reason=Reason.TESTS_FAILED, detail=detail)
     if not any(test.called for test in tests):
         detail = "It gives the right results without calling the package."

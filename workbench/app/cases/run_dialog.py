@@ -94,7 +94,7 @@ def _about_agent(values: Values) -> str:
     for info in AGENTS:
         if info.name == agent:
             return f"{info.title}: {info.description}."
-    return f"{', '.join(info.name for info in AGENTS)}, a2a:URL, or package.module:Class of your own."
+    return f"{', '.join(info.name for info in AGENTS)}, a2a:URL, or your own package.module:Class."
 
 
 def _about_model(values: Values) -> str:

@@ -231,7 +231,7 @@ def _prompt(reader: SessionReader, sample: SampleView, limit: int) -> doc.TextDo
         named = zip(("prompt", "context"), versions, strict=False)
         parts = [doc.heading("Prompt", " · ".join(f"{what} {one_line(version, 40)}" for what, version in named))]
     else:
-        return doc.note("The prompt is built when the model is asked.")
+        return doc.note("The prompt is built when the model is called.")
     if not messages:
         parts.append(doc.note("", "The messages cannot be read."))
     for role, content in messages:

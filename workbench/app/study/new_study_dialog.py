@@ -59,14 +59,14 @@ _SCOPES = (
 )
 _CHECKS = (("no", "no", "points only"), ("yes", "yes", "each README is checked: adds the measures works and claims"))
 _FIELDS = {one.name: one for one in (
-    Field("compare", options=_KINDS, help="← → changes what is compared; the last choices are stored for each kind."),
+    Field("compare", options=_KINDS, help="← → changes the kind of study; the last choices are stored for each kind."),
     Field("name", help="The name in the session, and in `workbench study NAME --session SESSION`."),
     Field("cases", others="~/project, git+https://…@v1 or NAME==1.0",
           help="Enter opens the list; a folder, a git URL@revision or NAME==VERSION can be typed there."),
     Field("sources", others="~/project, git+https://…@v1 or NAME==1.0",
           help="Repositories with pytest tests. Enter opens the list; a folder, git URL@revision or NAME==VERSION can be typed there."),
     Field("agents", others="package.module:Class",
-          help="Enter opens the list; package.module:Class of your own can be typed there."),
+          help="Enter opens the list; your own package.module:Class can be typed there."),
     Field("docs", others="folder:PATH, source:SOURCE, command:PROGRAM… {folder}, package.module:Class",
           help="Enter opens the list; folder:PATH, source:SOURCE, command:PROGRAM… {folder} or package.module:Class can be typed there."),
     Field("models", others="any LiteLLM name, or replay:SESSION",

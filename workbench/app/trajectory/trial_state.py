@@ -122,7 +122,7 @@ class TrialState:
 
 
 def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None = None) -> TrialState | None:
-    """Load a trial, reusing the parts of ``before`` that cannot have changed. Returns None if the session does not have it."""
+    """Load a trial, reusing unchangeable parts of ``before``. Returns None if the session does not have it."""
     # Imported lazily in this thread, because the first paint does not need them.
     from workbench.results.scores import agreement_on, cards_of, imported_scores, scores_version
     from workbench.results.trials import step_count, trial_order

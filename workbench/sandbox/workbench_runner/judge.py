@@ -132,7 +132,7 @@ def _compare(
         return "error", "wrong_copy", f"The tests imported {first[0]} from outside the tree: {first[1]}."
     bad = [outcome for outcome in outcomes if outcome["outcome"] in ("failed", "error")]
     if any(outcome["message"].startswith("MemoryError") for outcome in bad):
-        return "crashed", "out_of_memory", "It asked for more memory than allowed in {}.".format(bad[0]["id"])
+        return "crashed", "out_of_memory", "It requested more memory than allowed in {}.".format(bad[0]["id"])
     full = [outcome for outcome in bad if outcome["message"].startswith(_FULL)]
     if full:
         return "crashed", "disk_full", "It wrote more than allowed in {}.".format(full[0]["id"])

@@ -35,7 +35,7 @@ _UNKNOWN: Any = object()
 
 
 class Site(NamedTuple):
-    """The owner of a code object; ``role`` is ``function``, ``method``, ``class method``, ``constructor``, ``command``."""
+    """A code object's owner; ``role`` is ``function``, ``method``, ``class method``, ``constructor``, ``command``."""
 
     role: str
     function: Any

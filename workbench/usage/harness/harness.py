@@ -197,7 +197,7 @@ def _content(path: str) -> object:
 
 
 def preload(module: str) -> None:
-    """Import the package before the answers, so that the hot route need not; an import that fails here fails in the answers too."""
+    """Import the package in advance for the hot route; an import that fails here fails in the answers too."""
     with contextlib.suppress(BaseException):
         importlib.import_module(module)
 
