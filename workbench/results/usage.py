@@ -1,4 +1,4 @@
-"""The use of pages: use@k of every page of a usage run, beside no page and the sources, and what a page is worth."""
+"""The use of pages: use@k of every page of a usage run, compared with no page and the sources; and its worth."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RESAMPLES = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """The share of what a reader could gain that a page gives: (use(page) − use(none)) / (use(source) − use(none)).
+    """The share of a reader's possible gain that a page achieves: (use(page) − use(none)) / (use(source) − use(none)).
 
     The interval holds 95 % of 2,000 resamples of the tasks. ``value`` is None if use(source) is not surely above
     use(none); ``undefined`` says why.
@@ -82,7 +82,7 @@ class PageUse:
     page: str | None  # digest of the page's text; None for no page, the sources, and a page that was not stored
     text: str | None = None
     named: int | None = None  # tasks whose callable or program the page names; None if the page is unknown
-    names: frozenset[str] | None = None  # the names that a page of the project should have, and this one has
+    names: frozenset[str] | None = None  # of the names that a page of the project should have, those on this page
     worth: Worth | None = None  # None for the arms ``none`` and ``source``
 
     @property
@@ -125,7 +125,7 @@ class TaskUse:
 
     @property
     def line(self) -> int | None:
-        """The line of the page on which a passing answer rests, or the first answer if none passes."""
+        """The line of the page that a passing answer is based on, or the first answer if none passes."""
         ranked = sorted(self.candidates, key=lambda one: one.verdict != "passed")
         return next((one.page_line for one in ranked if one.page_line is not None), None)
 
