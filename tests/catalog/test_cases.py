@@ -262,9 +262,7 @@ def test_alternatives_are_tried_and_named(tmp_path: Path) -> None:
         snapshot_of(read_case(folder))
 
 
-def test_an_alternative_that_was_fetched_is_used_again_without_network(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_alternative_that_was_fetched_is_used_again_without_network(tmp_path, monkeypatch):
     """Only an index that exists for the first of the two fetches could have answered."""
     place = tmp_path / "simple" / "p"
     place.mkdir(parents=True)

@@ -36,9 +36,7 @@ def group_of(name: str, **environment: str) -> dict[tuple[str, str], Check]:
     return by_name(doctor._guarded(name, look, environment))
 
 
-def test_all_groups_in_both_forms_without_making_folders_or_showing_keys(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_all_groups_in_both_forms_without_making_folders_or_showing_keys(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setenv("WORKBENCH_BASE_URL", f"http://user:{SECRET}@127.0.0.1:1/v1?key={SECRET}")
     monkeypatch.setenv("DOCKER_HOST", f"tcp://user:{SECRET}@127.0.0.1:1")
@@ -81,9 +79,7 @@ def test_the_closing_line_follows_from_what_stands_above(statuses: tuple[Any, ..
     assert sentence.endswith(words)
 
 
-def test_without_a_sandbox_the_closing_line_and_the_code_say_so(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_sandbox_the_closing_line_and_the_code_say_so(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(bubblewrap.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none")

@@ -170,7 +170,7 @@ async def test_a_conftest_that_ends_the_process_after_the_tests(make, build) -> 
 
 @pytest.mark.parametrize(
     ("name", "place"),
-    [("sums.py", "sums.py, line 3"), pytest.param("conftest.py", "conftest.py, line 3", marks=pytest.mark.slow)],
+    [("sums.py", "sums.py, line 3"), pytest.param("conftest.py", "conftest.py, line 3", marks=pytest.mark.nightly)],
 )
 async def test_a_hang_at_import(make, build, name: str, place: str) -> None:
     files = {"sums.py": SUMS, "test_sums.py": SUITE, "conftest.py": ""}
@@ -350,9 +350,7 @@ async def test_options_of_the_plugin_that_is_off_are_known(make, build) -> None:
         ({"pytest.ini": "[pytest]\ntestpaths = ../x /etc 'open\n"}, [], ["pkg/a.py"]),
     ],
 )  # fmt: skip
-def test_files_that_pytest_is_told_to_collect_are_tests(
-    make, configuration: dict[str, str], tests: list[str], sources: list[str]
-) -> None:
+def test_files_that_pytest_is_told_to_collect_are_tests(make, configuration, tests, sources):
     root = make({"pkg/__init__.py": "", "pkg/more.py": "", **dict.fromkeys([*tests, *sources], ""), **configuration})
     is_source = source_rule(environment_of(root).workspace)
     assert [path for path in [*tests, *sources] if is_source(PurePosixPath(path))] == sources

@@ -120,13 +120,13 @@ def _shown(task: UsageTask) -> str:
 _MEASURE: dict[str, Argument] = {
     **plan_arguments(UsagePlan),
     "--trial ID…": "with a session: only this trial, or the trials of this case",
-    "--session SESSION": "a session file or name; work that it has is kept and completed",
+    "--session SESSION": "a session file or name; existing work is kept and completed",
     **ORDERING,
 }
 
 
 def measure(arguments: argparse.Namespace) -> int:
-    """Return 0 if every answer has a verdict, 130 if interrupted, and otherwise 1; what a page lacks is no error."""
+    """Return 0 if every answer has a verdict, 130 if interrupted, and otherwise 1; gaps of a page are not errors."""
     plan = plan_of(UsagePlan, arguments)
     named = expanded(plan.source)
     within = arguments.session or (plan.source if named.suffix == ".session" or arguments.trial else "")
@@ -146,7 +146,7 @@ VERBS: dict[str, Verb] = {
         {
             "source SOURCE": "a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION",
             "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class (default: the strongest one)",
-            "--rebuild": "build again even if the cache has them",
+            "--rebuild": "rebuild even if they are cached",
             **shared("--json"),
         },
         tasks,

@@ -1,6 +1,6 @@
 """Usage tasks from recorded calls: public names, forms of commands, parameters, and the answer that makes the calls.
 
-The tasks have all of their calls hidden, and those of commands have no results yet, which only a replay gives.
+At this stage, all calls of a task are hidden, and calls of commands have no results, which only a replay determines.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ LEAST_CALLS, LEAST_RESULTS = 3, 2
 MOST_CALLS = 22
 """Calls of a task: two are shown, and at most twenty hidden."""
 VARIED_TO = 6
-"""A form of a command with fewer calls gets more of them, on other inputs.
+"""Forms of commands with fewer calls than this get additional calls on other inputs.
 
-Tests call a command once for each option, on the same few files. Every call starts a process, so there are not many.
+Tests call a command once for each option, on the same few files. Every call starts a process, so the number is small.
 """
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -78,7 +78,7 @@ def _too_few(number: int) -> str:
 
 
 def why_too_uniform(task: UsageTask) -> Dropped | None:
-    """Return why the results of a task's calls do not tell a right answer from a constant, or None."""
+    """Return why the results of a task's calls do not distinguish a right answer from a constant, or None."""
     if len({call.expected for call in task.hidden}) < LEAST_RESULTS:
         return Dropped(task.id, "results", f"All of its {len(task.hidden)} calls have the same result.")
     return None
@@ -92,7 +92,7 @@ class _Parameter:
     name: str
     kind: str  # positional, variadic or keyword
     default: str | None
-    inputs: tuple[str | None, ...]  # of every call; None where the default was used that is no literal
+    inputs: tuple[str | None, ...]  # of every call; None where a non-literal default was used
 
     @property
     def is_used(self) -> bool:

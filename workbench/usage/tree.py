@@ -1,4 +1,4 @@
-"""The tree in which answers are tested: the project without what gives results away, and the harness that runs answers."""
+"""The tree in which answers are tested: the project without files that reveal results, and the harness for answers."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def usage_workspace(workspace: Workspace, entries: Sequence[tuple[Target, Sequen
         root=_written(workspace.root, _project_files(workspace, targets), files),
         pytest_args=("--import-mode=append", "--noconftest"),
         test_paths=(FOLDER,),
-        # The plug-ins of the environment, and perhaps the project itself, have no part in this.
+        # Plug-ins of the environment, possibly including the project itself, must not take part.
         variables=(*workspace.variables, ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")),
     )
 
@@ -107,7 +107,7 @@ def _project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> 
         return named_so or str(path) in workspace.test_paths or is_test_by_options(path)
 
     tests = {path for path in python if is_test(path)}
-    # Where most modules are tests, other files are theirs, and may be what they expect.
+    # Where most modules are tests, the other files probably belong to them and may contain expected results.
     balance = Counter[PurePosixPath]()
     for path in python:
         balance[path.parent] += 1 if path in tests else -1 if path.name not in _BESIDE_TESTS else 0

@@ -1,6 +1,6 @@
 """The calls of the project's commands in its tests: programs, arguments, files and standard input.
 
-Only what goes into a command is recorded. What comes out of it is taken from replays.
+Only the input of a command is recorded; its output is taken from replays.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .values import NotLiteral, encode
 
 FILE_BYTES, FOLDER_FILES, MOST_CALLS = 20_000, 20, 200
 
-#: Options of Python that take a value of their own.
+#: Options of Python that take a value.
 _WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 
 _LEFT_OUT = ("__pycache__", ".pytest_cache", ".git")
@@ -155,7 +155,7 @@ class CommandCalls:
 
         def __init__(process: Any, *arguments: Any, **options: Any) -> None:
             call = None
-            with contextlib.suppress(Exception):  # whatever it is, Popen says so
+            with contextlib.suppress(Exception):  # Popen itself reports invalid arguments
                 call = self._started(signature.bind(process, *arguments, **options).arguments)
             original(process, *arguments, **options)
             if call is not None:
@@ -316,7 +316,7 @@ def _console_scripts(folders: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _words_to(command: Any, target: Any, depth: int = 4) -> list[str] | None:
-    """Return the names of subcommands from ``target`` to ``command``; None if it is none of them."""
+    """Return the names of subcommands from ``target`` to ``command``; or None if it is not one of them."""
     if target is command:
         return []
     commands = getattr(target, "commands", None)
