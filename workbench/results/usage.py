@@ -155,7 +155,7 @@ class UsageResults:
         rows = {row.id: row for row in reader.tasks(run.id)}
         counts = sample_counts(reader, run.id, by_task=True)
         digests = page_digests(run)
-        texts = {context: reader.kept(digest, f"the page {context}") for context, digest in digests.items()}
+        texts = {context: reader.text_or_none(digest, f"the page {context}") for context, digest in digests.items()}
         names = run.plan.get("should_be_named")
         return cls(
             run,
@@ -254,7 +254,7 @@ def usage_tasks(reader: SessionReader, rows: Sequence[TaskRow] | Any) -> dict[st
     """Return the usage tasks of rows by id, without those that cannot be read."""
     found = {}
     for row in rows:
-        text = reader.kept(row.usage_blob, f"the task {row.qualified_name}")
+        text = reader.text_or_none(row.usage_blob, f"the task {row.qualified_name}")
         if text is not None:
             try:
                 found[row.id] = typed_json.decode(UsageTask, text)
