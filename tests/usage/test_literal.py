@@ -178,6 +178,7 @@ LINES = command_task((("a.txt",), TEXT, "", "3 a.txt\n"), (("b.txt",), OTHER, ""
             '--top "$1" "$2"',
         ),
         ("`word-counter --words FILE...`, `--lines`", LINES, '--lines "$1"'),
+        (README, command_task(((), {}, "a b\n", "2 -\n"), ((), {}, "c", "1 -\n")), "- --words"),
         ("Options: `-l`, `--verbose`", LINES, '-l "$1"'),
         ("It has lines, `words` and `wc`.", LINES, None),
         ("```console\n$ other --lines a.txt\n```", LINES, None),
