@@ -6,7 +6,7 @@ import datetime
 from pathlib import Path
 
 import pytest
-from running_probes import RUNNER, WORD_COUNTER, function_task, read_function, run_command, run_function
+from running_probes import WORD_COUNTER, function_task, import_runner, read_function, run_command, run_function
 
 from workbench.sandbox.workbench_runner.values import encode
 from workbench.usage import controls
@@ -51,7 +51,7 @@ class Size(int):
 def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pkg.py").write_text(PKG)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.syspath_prepend(RUNNER)
+    import_runner(monkeypatch)
     monkeypatch.delitem(__import__("sys").modules, "pkg", raising=False)
 
 
