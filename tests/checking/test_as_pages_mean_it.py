@@ -251,7 +251,7 @@ def test_extras_that_a_build_makes_or_that_stand_for_one_are_not_untrue(changed:
     for name in ("made", "late", "SCHEME", "other"):  # dill, datalad
         page = claims(changed, f"```sh\npip install wordstat[{name}]\n```\n")
         found[name] = [one.lookup.truth for one in page if one.kind == "extra"]
-    assert found == {"made": [Truth.TRUE], "late": [Truth.UNKNOWN], "SCHEME": [], "other": [Truth.UNTRUE]}
+    assert found == {"made": [Truth.TRUE], "late": [Truth.UNDECIDED], "SCHEME": [], "other": [Truth.UNTRUE]}
 
 
 def test_a_licence_is_the_one_that_its_text_begins_with(changed: Path) -> None:
@@ -287,7 +287,7 @@ def test_what_a_snippet_has_used_is_there_whatever_the_sources_look_like() -> No
 
     claim = Claim("name", "xyz.Map", PageRange(11, path="README.md"), LookupResult(Truth.UNTRUE, "xyz has no Map"))
     code = "import xyz\nxyz.Map.url\n"
-    assert agreed([claim], [block(code, BlockVerdict.WORKS)])[0].lookup.truth is Truth.UNKNOWN  # xyzservices
+    assert agreed([claim], [block(code, BlockVerdict.WORKS)])[0].lookup.truth is Truth.UNDECIDED  # xyzservices
     later = replace(claim, place=PageRange(12, path="README.md"))
     for one, snippet in (
         (claim, block(code, BlockVerdict.NOT_RUN)),

@@ -233,7 +233,7 @@ def test_a_doctest_shows_what_a_terminal_does() -> None:
 @pytest.mark.parametrize(
     ("code", "fault"),
     [
-        ("import wordstat\nprint 'a'\n", (2, "it is Python 2, and the project needs Python 3.10")),
+        ("import wordstat\nprint 'a'\n", (2, "it is Python 2, but the project needs Python 3.10")),
         ("ar = wordstat.open('a'))\nuse(ar)\n", (1, "unmatched ')'")),
         ("from wordstat.aio Counter\nx = 1\n", (1, "it is not an import")),
         ("class A(wordstat.Counter)\n    x = 1\n", (1, "a colon is missing")),
@@ -259,7 +259,7 @@ def test_a_slip_in_python_fails_without_a_run_and_on_its_line(tmp_path: Path) ->
     page = parse_page(
         "# a\n\n```python\nx = 1\ny = f(x))\n```\n\n## Changelog\n\n```python\ny = f(x))\n```\n", "README.md"
     )
-    blocks = settled(page, plan_of(page, project, None), project, "blocks were not to be run")
+    blocks = settled(page, plan_of(page, project, None), project, "running blocks was not requested")
     found = [(str(part.verdict), part.line) for block in blocks for part in block.parts]
     assert found == [("fails", 5), ("not run", 11)]
 

@@ -18,7 +18,7 @@ MOVED = "s.session was moved while it was written; resume it under its new name.
 @pytest.mark.parametrize(
     ("words", "happened", "advised"),
     [
-        ("it was ended by SIGKILL", lambda path: None, 1),
+        ("it was terminated by SIGKILL", lambda path: None, 1),
         (FULL, lambda path: None, 1),
         (GONE, lambda path: path.unlink(), 1),
         (MOVED, lambda path: path.rename(path.with_name("other.session")), 0),

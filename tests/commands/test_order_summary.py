@@ -132,7 +132,7 @@ def test_checks_that_fail_name_their_tasks(recorder: Recorder, capsys: pytest.Ca
     assert [(one["id"], one["check"]) for one in checked["tasks"]] == [(good, "recheck"), (bad, "stub")]
     print_order(recorder.path, RUN, closing)
     shown = " ".join(capsys.readouterr().out.split())
-    assert "✗ SELF-CHECK FAILED: stub passes on 1 task (bad): taken out of pass@k" in shown
+    assert "✗ SELF-CHECK FAILED: stub passes on 1 task (bad): excluded from pass@k" in shown
     assert "✗ VERDICTS DISAGREE: 1 of 1 cold re-check differs (good): the cold verdict counts" in shown
 
 

@@ -82,7 +82,7 @@ def test_orders_at_once_tell_each_its_own_and_a_bad_one_spoils_none(needs_bubble
     assert ended["bad"][1]["evaluator"].endswith("bad.jsonl")
     assert {ended[name][1]["candidates"] for name in ("reference", "stub", "bad")} == {3}
     assert "No task is called nothing" in ended["unknown"][2]
-    assert "no.jsonl holds no sample for any of the tasks: 'sums.py::other' is none of them" in ended["foreign"][2]
+    assert "no.jsonl contains no sample for any of the tasks: 'sums.py::other' is not one" in ended["foreign"][2]
     with SessionReader(session) as reader:
         (run,) = reader.runs()
         assert len(reader.tasks(run.id)) == len(TASKS)

@@ -100,7 +100,7 @@ def test_figures_say_on_which_tasks_they_rest_and_what_was_ignored(one_cache, tm
     assert closing["samples_per_task"] == [0, 2]
     assert closing["tasks_at_k"] == {"1": 2, "2": 1}
     assert closing["pass_at_k"] == {"1": 0.75, "2": 1.0}
-    # With and without the docstring that carries the code: add alone passes once in two.
+    # With and without the docstring that contains the code: add alone passes once in two.
     assert closing["leaking"] == 1
     assert closing["pass_at_k_without_leaking"] == {"1": 0.5, "2": 1.0}
     assert main(arguments) == 0

@@ -96,7 +96,7 @@ def test_tokens_time_and_price_are_those_of_earlier_requests(home: Path) -> None
 def test_what_has_no_rule_is_not_known_until_it_was_measured_anywhere(home, counted):
     nobody = told(OSA)
     assert (nobody.requests, nobody.unknown) == (0, (f"{OSA} about {SOURCE}",))
-    assert nobody.sentence() == f"what docs will ask is not known: {OSA} about {SOURCE}"
+    assert nobody.sentence() == f"the number of requests for docs is unknown: {OSA} about {SOURCE}"
     rate = DocsRate(OSA, "other", 300, 500, 1.0, None, True, definitions=200)
     every = sum(sum(each) + 1 for each in counted.values())
     assert told(OSA, MeasuredRates(documenting=(rate,))).requests == pytest.approx(1.5 * every)

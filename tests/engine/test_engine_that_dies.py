@@ -62,7 +62,7 @@ def test_resume_notices_that_its_engine_died(session: Path, home: Path, until: U
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert time.monotonic() - began < 15
-    assert "The engine ended before it started the run: it was ended by SIGKILL." in err
+    assert "The engine ended before it started the run: it was terminated by SIGKILL." in err
     assert f"To continue: workbench resume {session}" in err
     assert seen_as(session, run) == "interrupted"
 

@@ -207,7 +207,7 @@ def test_only_a_run_of_all_tasks_says_how_many_a_source_has(tmp_path, more, know
 
 def test_what_the_session_has_already_is_told_apart() -> None:
     told = WorkEstimate(0, "candidate", 0.0, 0.0, 0.0)
-    assert told.beside(900) == "900 candidates, which the session has already: nothing is left to do"
+    assert told.beside(900) == "900 candidates, which the session already has: nothing is left to do"
     assert told.sentence() == "0 candidates: nothing is left to do"
     some = WorkEstimate(12, "candidate", 12.0, 60.0, 0.0)
     assert some.beside(12) == some.sentence()

@@ -187,7 +187,7 @@ REFUSED = [
     (3, Edit("observation", " "), "", "is empty"),
     (3, Edit(), "", "Nothing was changed"),
     (1, Edit("message", SCRIPT[0]), "", "Nothing was changed"),
-    (5, Edit(), OTHER, "the agent handed in"),
+    (5, Edit(), OTHER, "the agent submitted"),
     (3, Edit("observation", "x"), "nobody/model", "There is no provider"),
 ]
 

@@ -192,7 +192,7 @@ def test_every_option_of_an_order_says_what_another_value_of_it_means() -> None:
     from workbench.plans.arguments import arguments_of
     from workbench.plans.plan import RegenerationPlan
 
-    kept_by_the_engine = {"asks", "acceptances", "snapshot", "import_folders", "weaknesses", "lasting"}
+    kept_by_the_engine = {"asks", "acceptances", "snapshot", "import_folders", "weaknesses", "permanent_failure"}
     assert arguments_of(RegenerationPlan).keys() == {one.name for one in fields(RegenerationPlan)} - kept_by_the_engine
     told = options_help()
     assert all(name in told for name in ("SOURCE", "--sandbox", "--rebuild", "--spend-limit", "--task"))

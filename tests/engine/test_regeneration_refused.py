@@ -57,8 +57,8 @@ def test_a_repository_without_a_task_fails_for_good_until_another_order(session,
     (bare / "test_values.py").write_text("from values import ONE\n\ndef test_one():\n    assert ONE == 1\n")
     run = start(session, bare, evaluator="reference")
     assert ended(session, run, until) == "failed"
-    assert plan_of(session, run).lasting
+    assert plan_of(session, run).permanent_failure
     with SessionReader(session) as reader:
         assert "no Python functions" in (reader.run(run).error or "")  # type: ignore[union-attr]
     assert order_regeneration(session, RegenerationPlan(str(bare), evaluator="stub")).run == run
-    assert not plan_of(session, run).lasting
+    assert not plan_of(session, run).permanent_failure

@@ -236,7 +236,7 @@ def test_a_control_that_is_tested_again_leaves_its_task_as_it_is_until_it_is_dec
         (task,),
     )
     connection.execute(
-        "UPDATE candidates SET state = 'cancelled', verdict = NULL, verdict_reason = 'The task was taken out.' "
+        "UPDATE candidates SET state = 'cancelled', verdict = NULL, verdict_reason = 'The task was excluded.' "
         "WHERE task_id = ? AND control = 0 AND sample = 2",
         (task,),
     )

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 KEY = "sk-live-0123456789abcdef"
 QUICK = CallLimits(timeout_s=1.0, total_s=4.0, tries=2, backoff_s=0.01, longest_wait_s=0.5)
 REQUEST = Request("openai/x", (Message("user", "Hi"),), "evaluator", Sampling(temperature=1.0))
-_LIBRARY = re.compile(r"Traceback|site-packages|litellm|pydantic|File \"|defect of the workbench", re.IGNORECASE)
+_LIBRARY = re.compile(r"Traceback|site-packages|litellm|pydantic|File \"|bug in the workbench", re.IGNORECASE)
 
 
 @pytest.fixture

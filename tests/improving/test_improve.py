@@ -118,7 +118,7 @@ def test_only_an_honest_docstring_is_kept_and_another_regeneration_confirms_its_
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--below", "2"], "it takes a share above 0 and up to 1"),
+        (["--below", "2"], "it must be a share above 0 and at most 1"),
         (["--evaluator", "reference"], "reference is not an evaluator that reads docstrings"),
         (["--branch", "x"], "--branch needs a git checkout"),
         (["--patch", "nowhere/at/all.patch"], "There is no folder"),

@@ -296,7 +296,7 @@ def test_texts_that_a_terminal_would_obey_are_kept_and_never_told(tmp_path, into
 
 
 def test_a_folder_without_such_files_is_wrong_usage(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no file that ends in"):
+    with pytest.raises(UsageError, match="contains no file that ends in"):
         ImportOrder(tmp_path / "s.session", ImportPlan((str(tmp_path),))).resolve()
 
 

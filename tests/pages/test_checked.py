@@ -94,12 +94,12 @@ def test_programs_get_the_counts_and_the_whole_check(checked: tuple[Path, str]) 
     trials = json.loads(written(session, "json"))["trials"]
     mine = next(one for one in trials if one["trial"] == trial)
     assert mine["works"] == {
-        "works": 1, "run": 2, "blocks": 3, "true": 1, "said": 2, "claims": 2, "blocks_share": 0.5, "claims_share": 0.5,
+        "works": 1, "run": 2, "blocks": 3, "true": 1, "decided": 2, "claims": 2, "blocks_share": 0.5, "claims_share": 0.5,
     }  # fmt: skip
     assert [one["verdict"] for one in mine["check"]["blocks"]] == ["differs", "works", "not run"]
     assert {(one["works"], one["check"]) for one in trials if one is not mine} == {(None, None)}
     rows = {row["trial"]: row for row in csv.DictReader(io.StringIO(written(session, "csv")))}
-    names = ("blocks_work", "blocks_run", "blocks", "claims_true", "claims_said", "claims")
+    names = ("blocks_work", "blocks_run", "blocks", "claims_true", "claims_decided", "claims")
     assert [rows[trial][name] for name in names] == ["1", "2", "3", "1", "2", "2"]
     assert {rows[key]["blocks"] for key in rows if key != trial} == {""}
 

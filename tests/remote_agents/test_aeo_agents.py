@@ -45,13 +45,15 @@ async def driven(
         (root / name).write_text(text)
     kept = Kept()
     async with serving(answering(agent)) as rogue:
-        asker = PeerClient(f"a2a:{rogue.url}", kept)
+        model_client = PeerClient(f"a2a:{rogue.url}", kept)
         model = (await fetch_card(rogue.url)).model
-        context = AgentContext(Assignment("demo", "A demo."), View(root), asker, kept, model=model, max_steps=max_steps)
+        context = AgentContext(
+            Assignment("demo", "A demo."), View(root), model_client, kept, model=model, max_steps=max_steps
+        )
         try:
             return await make_agent(f"a2a:{rogue.url}").document(context), kept.steps
         finally:
-            await asker.aclose()
+            await model_client.aclose()
 
 
 async def test_the_second_agent_sees_every_directory_and_the_files_as_they_are(tmp_path: Path) -> None:

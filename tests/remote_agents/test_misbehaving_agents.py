@@ -319,9 +319,9 @@ async def test_credentials_go_to_their_origin_only_and_are_never_recorded(monkey
         log = Calls()
         for rogue in (mine, other):
             model = (await fetch_card(rogue.url)).model
-            asker = PeerClient(f"a2a:{rogue.url}", log)
-            await asker.complete(Request(model, (Message("user", "hello"),), "agent"))
-            await asker.aclose()
+            model_client = PeerClient(f"a2a:{rogue.url}", log)
+            await model_client.complete(Request(model, (Message("user", "hello"),), "agent"))
+            await model_client.aclose()
     assert all(one.get("authorization") == f"Bearer {secret}" for one in mine.headers)
     assert not any("authorization" in one for one in other.headers)
     assert [call.answer.text for call in log.calls if call.answer] == ["you sent [key]", "you sent None"]
@@ -343,7 +343,7 @@ def test_credentials_that_cannot_be_read_are_refused_without_being_quoted(monkey
 
 async def test_another_agent_at_the_address_than_was_asked_for_is_refused() -> None:
     async with serving(nothing) as rogue:
-        asker = PeerClient(f"a2a:{rogue.url}", Calls())
+        model_client = PeerClient(f"a2a:{rogue.url}", Calls())
         with pytest.raises(ModelError, match="has changed"):
-            await asker.complete(Request("a2a/other@1#00000000", (Message("user", "hello"),), "agent"))
-        await asker.aclose()
+            await model_client.complete(Request("a2a/other@1#00000000", (Message("user", "hello"),), "agent"))
+        await model_client.aclose()

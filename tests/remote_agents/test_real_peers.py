@@ -64,11 +64,11 @@ class Kept:
 async def documented(url: str, local: Local) -> tuple[Any, Kept]:
     case = find_case("word_counter")
     kept = Kept()
-    asker = PeerClient(f"a2a:{url}", kept)
+    model_client = PeerClient(f"a2a:{url}", kept)
     context = AgentContext(
         Assignment(case.name, case.agent_description),
         view_of(case, snapshot_of(case)),
-        asker,
+        model_client,
         kept,
         model=(await fetch_card(url)).model,
         read_limit=READ_LIMIT,
@@ -76,7 +76,7 @@ async def documented(url: str, local: Local) -> tuple[Any, Kept]:
     try:
         return await make_agent(f"a2a:{url}").document(context), kept
     finally:
-        await asker.aclose()
+        await model_client.aclose()
 
 
 async def same_work(url: str, local: Local) -> None:

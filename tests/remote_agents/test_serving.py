@@ -166,16 +166,16 @@ def conversing(conversation: ServedConversation) -> Any:
 
 
 async def test_a_message_that_failed_can_be_sent_again_and_after_a_submission_comes_another_project() -> None:
-    asker = Scripted()
-    conversation = ServedConversation("white", "m", asker, "c")
+    model_client = Scripted()
+    conversation = ServedConversation("white", "m", model_client, "c")
     with pytest.raises(ModelError):
         await conversation.reply(first_message("one", "First."))
-    asker.texts = (call("list_directory"), DONE)
+    model_client.texts = (call("list_directory"), DONE)
     assert parse_action((await conversation.reply(first_message("one", "First."))).text).name == "list_directory"  # type: ignore[union-attr]
     said = await conversation.reply(tool_message("list_directory", '["a.py"]', 10))
     assert (said.text, said.prompt_tokens, said.cost_usd) == (DONE, 10, 0.01)
     await conversation.reply(first_message("two", "Second."))
-    assert "Project: two" in asker.asked[-1].messages[1].content
+    assert "Project: two" in model_client.asked[-1].messages[1].content
 
 
 @pytest.mark.parametrize(
@@ -203,12 +203,12 @@ def test_results_of_tools_are_read_back_as_they_were() -> None:
 
 
 @asynccontextmanager
-async def listening(asker: Any, token: str = "", at_once: int = 4) -> AsyncIterator[str]:
+async def listening(model_client: Any, token: str = "", at_once: int = 4) -> AsyncIterator[str]:
     """Serve the white agent in this process."""
     import uvicorn
 
     place, found = ListenAddress("127.0.0.1", 0, token).bound()
-    app = agent_app(DocumentPlan((), model="m"), place, asker, at_once)
+    app = agent_app(DocumentPlan((), model="m"), place, model_client, at_once)
     server = _Server(uvicorn.Config(app, log_level="error", lifespan="off"))
     task = asyncio.create_task(server.serve(sockets=[found]))
     try:
@@ -220,17 +220,17 @@ async def listening(asker: Any, token: str = "", at_once: int = 4) -> AsyncItera
 
 async def test_no_more_messages_are_worked_on_at_once_than_allowed(until: Callable[..., Any]) -> None:
     gate = asyncio.Event()
-    asker = Scripted(call("list_directory"), gate=gate)
-    async with listening(asker, at_once=2) as url:
+    model_client = Scripted(call("list_directory"), gate=gate)
+    async with listening(model_client, at_once=2) as url:
         peers = [Peer(url, headers={}) for _ in range(5)]
         asking = [asyncio.create_task(peer.ask(first_message("demo", "x"))) for peer in peers]
-        while asker.now < 2:
+        while model_client.now < 2:
             await asyncio.sleep(0)
         gate.set()
         replies = await asyncio.gather(*asking)
         for peer in peers:
             await peer.aclose()
-    assert asker.peak == 2
+    assert model_client.peak == 2
     assert len({reply.context for reply in replies}) == 5
 
 
@@ -266,14 +266,14 @@ async def test_with_a_token_only_the_card_can_be_had_without_it() -> None:
     "headers", [{"Origin": "https://evil.example"}, {"Host": "evil.example:9002"}, {"Host": "127.0.0.1.evil.example"}]
 )
 async def test_a_web_page_is_not_answered(headers: dict[str, str]) -> None:
-    asker = Scripted(DONE)
-    async with listening(asker) as url, httpx.AsyncClient() as web:
+    model_client = Scripted(DONE)
+    async with listening(model_client) as url, httpx.AsyncClient() as web:
         answer = await web.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "SendMessage"}, headers=headers)
         assert answer.status_code == 403
         for place in ("agent-card.json", "agent.json"):
             card = await web.get(f"{url}/.well-known/{place}")
             assert card.json()["name"] == "aeo_white_agent"
-    assert asker.asked == []
+    assert model_client.asked == []
 
 
 @pytest.mark.parametrize(

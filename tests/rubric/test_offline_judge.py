@@ -167,7 +167,7 @@ async def test_a_file_that_is_hidden_from_agents_is_there(tmp_path: Path) -> Non
         pick(await judged(readme.format(name), View(tmp_path)), "run_command") for name in ("docs/wordcount", "absent")
     ]
     assert (there.points, gone.points) == (8, 6)
-    assert "'python absent.py' runs a file that is not there" in gone.reason
+    assert "'python absent.py' runs a file that does not exist" in gone.reason
 
 
 async def test_inventions_cost_points_and_are_shown_with_their_place(view: View) -> None:

@@ -48,7 +48,7 @@ def test_a_measure_that_the_kernel_refuses_ends_the_sandbox_before_it_starts() -
     code += f"sys.argv = ['x', {plan!r}, '--', '/bin/echo', 'ran']; confine.main()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (72, "")
-    assert result.stderr == "the kernel refused a filter of system calls: Invalid argument\n"
+    assert result.stderr == "the kernel refused a system call filter: Invalid argument\n"
 
 
 def test_whether_everybody_may_read_a_file(tmp_path: Path) -> None:

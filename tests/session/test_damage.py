@@ -184,7 +184,7 @@ def test_text_that_is_not_utf8_is_shown_as_well_as_it_can_be(documented: tuple[P
         connection.execute("UPDATE trials SET error = CAST(x'66ff6f' AS TEXT) WHERE id = ?", (names["failed"],))
     with SessionReader(path) as reader:
         assert {trial.id: trial.error for trial in reader.trials()}[names["failed"]] == "f\ufffdo"
-        assert f"row {names['failed']}: it holds text that is not UTF-8" in sentences(reader)
+        assert f"row {names['failed']}: it contains text that is not UTF-8" in sentences(reader)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_a_text_that_is_damaged_says_so_in_its_place(documented, codec, data, wh
         with pytest.raises(SessionError, match=f"^The README cannot be read: .*({why})"):
             reader.text(digest, of="the README")
         assert reader.shown(digest, "the README", 1000).startswith("(The README cannot be read: ")
-        assert reader.kept(digest, "the README") is None
+        assert reader.text_or_none(digest, "the README") is None
         assert "the README: cannot be read" in sentences(reader)
 
 

@@ -106,9 +106,7 @@ def test_a_limit_of_the_files_size_is_no_full_disk(session: Path) -> None:
         "except SessionError as error:\n    print(type(error).__name__, error)\n",
         session,
     )
-    assert said.startswith(
-        "SessionFull demo.session may not grow: files may have 300,000 bytes at most here (ulimit -f)."
-    )
+    assert said.startswith("SessionFull demo.session cannot grow: files are limited to 300,000 bytes here (ulimit -f).")
     assert said.endswith(f"raise that limit, then run: workbench resume {session}\n")
 
 

@@ -227,7 +227,7 @@ def test_own_points_stand_before_those_that_a_grammar_gave(tmp_path: Path) -> No
             )
     outcome = agents.read()
     assert outcome.by_column[0].means["score"].own == (10.0, 50.0)
-    assert "10.0 of 50.0 own points; in all 60.0" in report(agents.path, "agents")
+    assert "10.0 of 50.0 own points; overall 60.0" in report(agents.path, "agents")
 
 
 def test_cases_that_columns_do_not_share_are_compared_by_nothing(tmp_path: Path) -> None:

@@ -65,7 +65,8 @@ TEXT, SEP, LOWER = parameter("text"), parameter("sep", "'-'"), parameter("lower"
     ("inputs", "answer"),
     [
         ([("'a'", "'-'", "True"), ("'b'", "'-'", "True"), ("'c'", "'-'", "True")], "answer(a):\n    return slugify(a)"),
-        ([("'a'", "'_'", "True"), ("'b'", "'-'", "True"), ("'c'", "'-'", "True")], "answer(a, b):\n    return slugify(a, b)"),
+        ([("'a'", "'_'", "True"), ("'b'", "'-'", "True"), ("'c'", "'-'", "True")], "answer(a, b):\n    return "
+            "slugify(a, b)"),
         ([("'a'", "'-'", "True"), ("'b'", "'-'", "False"), ("'c'", "'-'", "True")],
          "answer(a, b):\n    return slugify(a, lower=b)"),
     ],

@@ -104,7 +104,7 @@ def _of_session(session: Path, trials: Sequence[str]) -> tuple[Path, list[Subjec
         )  # fmt: skip
         found: dict[str, dict[str, PageArm]] = {}
         for row in rows:
-            text = reader.kept(row.readme_blob, f"the README of trial {row.id}")
+            text = reader.text_or_none(row.readme_blob, f"the README of trial {row.id}")
             if text is not None:
                 arm = page_arm(f"trial {row.id[:8]}", text)
                 found.setdefault(row.case_id, {}).setdefault(arm.digest, arm)

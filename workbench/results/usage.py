@@ -1,4 +1,4 @@
-"""The use of pages: use@k of every page of a usage run, beside no page and the sources, and what a page is worth."""
+"""The use of pages: use@k of every page of a usage run, compared with no page and the sources; and its worth."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from workbench.base import typed_json
 from workbench.base.text import NOTHING
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.session.sample_counts import sample_counts
-from workbench.usage.gaps import Gap, mentions
-from workbench.usage.programs import names_public
+from workbench.usage.gaps import Gap
+from workbench.usage.page_reader import read_page
 from workbench.usage.tasks import UsageTask
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _RESAMPLES = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """The share of what a reader could gain that a page gives: (use(page) − use(none)) / (use(source) − use(none)).
+    """The share of a reader's possible gain that a page achieves: (use(page) − use(none)) / (use(source) − use(none)).
 
     The interval holds 95 % of 2,000 resamples of the tasks. ``value`` is None if use(source) is not surely above
     use(none); ``undefined`` says why.
@@ -82,7 +82,7 @@ class PageUse:
     page: str | None  # digest of the page's text; None for no page, the sources, and a page that was not stored
     text: str | None = None
     named: int | None = None  # tasks whose callable or program the page names; None if the page is unknown
-    names: frozenset[str] | None = None  # the names that a page of the project should have, and this one has
+    names: frozenset[str] | None = None  # of the names that a page of the project should have, those on this page
     worth: Worth | None = None  # None for the arms ``none`` and ``source``
 
     @property
@@ -125,7 +125,7 @@ class TaskUse:
 
     @property
     def line(self) -> int | None:
-        """The line of the page on which a passing answer rests, or the first answer if none passes."""
+        """The line of the page that a passing answer is based on, or the first answer if none passes."""
         ranked = sorted(self.candidates, key=lambda one: one.verdict != "passed")
         return next((one.page_line for one in ranked if one.page_line is not None), None)
 
@@ -155,7 +155,7 @@ class UsageResults:
         rows = {row.id: row for row in reader.tasks(run.id)}
         counts = sample_counts(reader, run.id, by_task=True)
         digests = page_digests(run)
-        texts = {context: reader.kept(digest, f"the page {context}") for context, digest in digests.items()}
+        texts = {context: reader.text_or_none(digest, f"the page {context}") for context, digest in digests.items()}
         names = run.plan.get("should_be_named")
         return cls(
             run,
@@ -212,8 +212,10 @@ class UsageResults:
                 outcome,
                 self.digests.get(context),
                 text,
-                sum(bool(mentions(text, task)) for task in self._ready_tasks()) if text is not None else None,
-                frozenset(one for one in self.should_be_named if names_public(text, one)) if text is not None else None,
+                sum(read_page(text).names(task) for task in self._ready_tasks()) if text is not None else None,
+                frozenset(one for one in self.should_be_named if read_page(text).has(one))
+                if text is not None
+                else None,
                 worth_of(first[context], first.get(WITHOUT, {}), first.get(SOURCES, {})) if is_page else None,
             )
         shown = tuple(one for context, one in pages.items() if context not in (WITHOUT, SOURCES))
@@ -240,7 +242,7 @@ class UsageResults:
                 task,
                 tuple(sorted(of_task.get(key, ()), key=lambda row: row.sample)),
                 results[key],
-                bool(mentions(page.text, task)) if page.text is not None else None,
+                read_page(page.text).names(task) if page.text is not None else None,
                 next((gap_of(row) for row in of_task.get(key, ()) if row.verdict != "passed"), None),
             )
             for key, task in self.tasks.items()
@@ -252,7 +254,7 @@ def usage_tasks(reader: SessionReader, rows: Sequence[TaskRow] | Any) -> dict[st
     """Return the usage tasks of rows by id, without those that cannot be read."""
     found = {}
     for row in rows:
-        text = reader.kept(row.usage_blob, f"the task {row.qualified_name}")
+        text = reader.text_or_none(row.usage_blob, f"the task {row.qualified_name}")
         if text is not None:
             try:
                 found[row.id] = typed_json.decode(UsageTask, text)

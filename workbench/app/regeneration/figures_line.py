@@ -97,7 +97,7 @@ def headline(figures: Figures | None) -> str:
 def _pass_at(view: RunView, figures: Figures | None) -> Content:
     if figures is None or not view.totals.samples:
         ended = "counting pass@k…" if view.totals.samples else "no samples"
-        return Content.styled("pass@k comes with the first tested task" if view.live else ended, _MUTED)
+        return Content.styled("pass@k appears once the first task is tested" if view.live else ended, _MUTED)
     passing = figures.passing
     pieces: list[tuple[str, str]] = []
     for at, item in enumerate(passing.pass_at):

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 TABS = ("Diff", "Candidate", "Docstring", "Prompt", "Answer")
 SHOWN_AT_FIRST = 64_000
-"""How many bytes of a text are loaded until the user asks for more."""
+"""Number of bytes of a text to load until the user asks for more."""
 COMPARED = 200_000
-"""How many bytes of each body are compared, since line matching takes quadratic time in the worst case."""
+"""Number of bytes of each body to compare; line matching takes quadratic time in the worst case."""
 _TRACEBACK = 40_000  # maximum bytes per traceback
 _MESSAGE = 4_000  # maximum characters per message
 _TESTS = 200  # maximum number of failing tests shown
 _ERROR = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")
 _OUTCOMES = VERDICTS | {"error": VERDICTS["crashed"], "missing": VERDICTS["invalid"], "skipped": WAITING}
-_SHORT = 80  # up to this many lines of both bodies together, the diff shows everything
+_SHORT = 80  # up to this many lines (of both bodies together), the diff shows everything
 _REPLACED = 3  # maximum number of former verdicts listed
 GONE = "This task is no longer in the session."
 FORMER = "former verdict, until the sample has been tested again"
@@ -118,7 +118,7 @@ def remarks_of(sample: SampleView) -> tuple[tuple[str, bool], ...]:
             (f"{candidate.route or 'tested'}, not {faster}: {one_line(candidate.route_fallback_reason, 300)}", False)
         )
     if candidate.doubtful:
-        remarks.append((f"{DOUBTFUL} doubtful, not plain: {one_line(candidate.doubtful, 300)}", True))
+        remarks.append((f"{DOUBTFUL} doubtful: {one_line(candidate.doubtful, 300)}", True))
     suspicious = _decoded(candidate.suspicious)
     if isinstance(suspicious, list) and suspicious:
         remarks.append((f"suspicious: {one_line('; '.join(map(str, suspicious)), 300)}", True))
@@ -231,7 +231,7 @@ def _prompt(reader: SessionReader, sample: SampleView, limit: int) -> doc.TextDo
         named = zip(("prompt", "context"), versions, strict=False)
         parts = [doc.heading("Prompt", " · ".join(f"{what} {one_line(version, 40)}" for what, version in named))]
     else:
-        return doc.note("The prompt is built when the model is asked.")
+        return doc.note("The prompt is built when the model is called.")
     if not messages:
         parts.append(doc.note("", "The messages cannot be read."))
     for role, content in messages:

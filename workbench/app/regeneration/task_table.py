@@ -38,7 +38,7 @@ def _class(line: TaskLine) -> str:
 def _verdict(line: TaskLine) -> str:
     from workbench.regeneration.outcome import verdict_of
 
-    return "taken out" if line.excluded else verdict_of(line.result)
+    return "excluded" if line.excluded else verdict_of(line.result)
 
 
 GROUPINGS: tuple[Grouping[TaskLine], ...] = (
@@ -62,7 +62,7 @@ def _documented(line: TaskLine) -> Part:
 
 def _failing(line: TaskLine) -> Part:
     if line.excluded:
-        return f"taken out: {one_line(line.reason or 'a control does not hold', 300)}", "failed"
+        return f"excluded: {one_line(line.reason or 'a control does not hold', 300)}", "failed"
     failing = test_name(one_line(line.failing, 300))
     return failing + (f" ({line.failing_count})" if line.failing_count > 1 else ""), "dim"
 
@@ -82,7 +82,7 @@ def _passed_of(samples: Sequence[SampleState]) -> Part:
 
 def _other(one: OtherSamples) -> TableColumn[TaskLine]:
     def cells(line: TaskLine) -> list[Part]:
-        # A dash means that the evaluator was not asked or the run lacks the task.
+        # A dash means that the evaluator was not used or the run lacks the task.
         return [cell_of(sample) for sample in one.samples.get(line.id, ())] or [(NOTHING, "dim")]
 
     return TableColumn(title=one.name, cell=cells, width=max(7, len(one.name)), widest=20, text=True,
@@ -107,7 +107,7 @@ def _pass_at(place: int, k: int) -> TableColumn[TaskLine]:
 
 Rule = Callable[[TaskLine], bool]
 TaskFilter = Filter[TaskLine]
-_NOT_PASSED = frozenset({"failed", "timeout", "crashed", "invalid"})
+_NOT_PASSED = frozenset({"failed", "timeout", "crashed", "invalid", "bypassed"})
 
 
 def _holds(word: str) -> Rule:
@@ -134,7 +134,7 @@ QUESTIONS: tuple[FilterFacet[TaskLine], ...] = (
             if key not in {"passed", "failed"}
         ),
         FilterOption("again", "being tested again", "tested again", lambda line: line.retesting),
-        FilterOption("out", "taken out by a control", "taken out", lambda line: line.excluded),
+        FilterOption("out", "excluded by a control", "excluded", lambda line: line.excluded),
     )),
     FilterFacet("coverage", "coverage", (
         *(
@@ -179,12 +179,14 @@ class TaskResultTable(VirtualTable[TaskLine]):
         & > .row--timeout { color: $verdict-timeout; }
         & > .row--crashed { color: $verdict-crashed; }
         & > .row--invalid { color: $verdict-invalid; }
+        & > .row--bypassed { color: $verdict-bypassed; }
         & > .row--former { text-style: underline; }
         & > .row--former-passed { color: $verdict-passed 70%; text-style: underline; }
         & > .row--former-failed { color: $verdict-failed 70%; text-style: underline; }
         & > .row--former-timeout { color: $verdict-timeout 70%; text-style: underline; }
         & > .row--former-crashed { color: $verdict-crashed 70%; text-style: underline; }
         & > .row--former-invalid { color: $verdict-invalid 70%; text-style: underline; }
+        & > .row--former-bypassed { color: $verdict-bypassed 70%; text-style: underline; }
         & > .row--former-unscored { color: $verdict-unscored 70%; text-style: underline; }
         & > .row--chosen { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
         & > .row--chosen-blurred { background: $panel; text-style: bold; }
@@ -316,7 +318,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return True
 
     def titles(self, view: RunView) -> tuple[str, str]:
-        """Return the title and subtitle: the number of tasks and of displayed tasks, and what happened to the rest."""
+        """Return the title and subtitle, with the numbers of tasks that are known, displayed, dropped and excluded."""
         shown, known = len(self.shown), max(view.tasks, len(self.rows))
         title, parts = f"Tasks {known:,}", []
         if self.filter.active:
@@ -331,7 +333,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         if not self.filter.active and (counts := Counter(line.documented_as for line in self.rows)).keys() - {None}:
             parts = [", ".join(f"{counts[kind]:,} {kind}" for kind in DocstringQuality if counts[kind]) + " documented"]
         only = [one_line(self.only_path, 60)] if self.only_path else []
-        parts += [f"{view.excluded:,} taken out"] if view.excluded else []
+        parts += [f"{view.excluded:,} excluded"] if view.excluded else []
         parts += [f"{view.dropped:,} dropped · {key_of('regeneration.dropped')}"] if view.dropped else []
         return " · ".join([title, *only, *self.arranged_by()]), " · ".join(parts)
 
