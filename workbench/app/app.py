@@ -1,4 +1,4 @@
-"""The app: its modes, the actions available everywhere, and the start and end of the program."""
+"""The app: its modes, the actions available everywhere, and startup and shutdown."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TOAST_CELLS = 30
 """Minimum width of a notice in cells."""
 
 _QUIET = frozenset({"widen", "leave_tour"})
-"""Actions that share their key with another action, so that no notice explains when they do not apply."""
+"""Actions that share their key with another action; no notice is shown when they do not apply."""
 
 
 class WorkbenchApp(NavigatingApp):
@@ -262,7 +262,7 @@ class WorkbenchApp(NavigatingApp):
         return self.is_web
 
     def download(self, path: Path) -> None:
-        """Let the browser download a file, which is open when this returns, so that it may be deleted."""
+        """Let the browser download a file. It is open when this returns, so the caller may delete it."""
         self.deliver_binary(path)
 
     async def run_action(

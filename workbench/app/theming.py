@@ -211,7 +211,7 @@ def checked(values: object, path: Path) -> Theme:
         raise BadTheme(f"{path}: must be a mapping with the keys name, dark, colors, verdicts.")
     for key in values:
         if key not in _KEYS:
-            raise BadTheme(f"{path}: there is no key {key!r}; known are {', '.join(_KEYS)}.")
+            raise BadTheme(f"{path}: there is no key {key!r}; known keys are {', '.join(_KEYS)}.")
     name = values.get("name", path.stem)
     if name != path.stem:
         raise BadTheme(f"{path}: name is {name!r} but the file is called {path.stem!r}; make them the same.")
@@ -291,7 +291,7 @@ def first_theme(name: str) -> tuple[Theme, str | None]:
             return load_theme(offered[name]), None
         except BadTheme as error:
             return FALLBACK, str(error)
-    return FALLBACK, f"There is no theme {name!r}; known are {', '.join(theme_files())}."
+    return FALLBACK, f"There is no theme {name!r}; available themes are {', '.join(theme_files())}."
 
 
 # -- the app: loads one theme before the first paint and the others after it, and reloads themes that change

@@ -13,6 +13,7 @@ from workbench.commands.arguments import Argument, Command, plan_arguments, shar
 from workbench.commands.order_command import ORDERING, carry_out, print_estimate
 from workbench.commands.output import print_json, say, say_path, tell, tell_damage
 from workbench.commands.summaries import order_summary, planned_trials, watch, watch_order, watch_runs
+from workbench.commands.usage_results import watch_usage
 from workbench.commands.watching import (
     RegenerationWatch,
     ScoreSelection,
@@ -88,13 +89,16 @@ def resume(arguments: argparse.Namespace) -> int:
 
     mine = [key for key, kind in kinds.items() if arguments.run in ("", key) and kind == "regenerate"]
     documents = [key for key in runs if kinds[key] == "document"]
+    usage = [key for key in runs if kinds[key] == "usage"]
     imports = [key for key in runs if kinds[key] == "import"]
     for key in imports:
         code = max(code, _resumed_import(session, key, as_json=arguments.json))
-    if documents or not (mine or imports):
+    if documents or not (mine or imports or usage):
         code = max(code, watch_runs(session, documents, None, arguments.json, trials))
     if code == 130:
         return code
+    if usage:
+        code = max(code, watch_usage(session, usage, None, since, as_json=arguments.json))
     return max(code, _regenerations(arguments, session, [key for key in runs if key in mine], mine, since))
 
 
@@ -158,7 +162,7 @@ _RERUN = {
     **shared("session"),
     "[item]": "a trial, task or candidate by the first characters of its id, or tasks by function name or glob; `workbench show "
     "SESSION` lists them",
-    "--model MODEL": "use this model; with --samples: the evaluator whose samples are meant",
+    "--model MODEL": "use this model; with --samples: the evaluator to add samples of",
     "--failed": "only candidates that did not pass; all of them if no ITEM is given",
     "--samples M": "continue until each task has M candidates of its evaluator; if there are several, name one with --model",
     **shared("--engine"),
@@ -185,7 +189,13 @@ def rerun(arguments: argparse.Namespace) -> int:
             # left to resume.
             advice = "" if candidates.asks else "Candidates that were not tested again keep their former verdicts."
             code = 0
+            with SessionReader(candidates.session) as reader:
+                kinds = {row.id: row.kind for row in reader.runs()}
             for one in candidates.orders:
+                key = one if isinstance(one, str) else one.run
+                if kinds[key] == "usage":
+                    code = max(code, watch_usage(candidates.session, [key], None, since, as_json=arguments.json))
+                    continue
                 watch = RegenerationWatch(since)
                 code = max(code, watch_order(candidates.session, one, None, watch, arguments.json, advice))
                 if code == 130:
@@ -196,7 +206,7 @@ def rerun(arguments: argparse.Namespace) -> int:
     if arguments.failed or arguments.samples:
         raise UsageError("--failed and --samples are for regeneration runs; this session has none.")
     if arguments.engine:
-        raise UsageError("--engine selects where candidates are tested; a trial has none.")
+        raise UsageError("--engine selects where candidates are tested; a trial has no candidates.")
     order = RerunTrialOrder(session, arguments.item, model=model, spend_limit=spend_limit)
     return carry_out(arguments, order, lambda: watch(order, arguments.json, lambda: [order.trial]))
 

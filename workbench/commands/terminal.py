@@ -102,7 +102,7 @@ class Terminal(Console):
                 self._part(criteria(part.scorecard) if part.scorecard else unread)
             case page.Readme():
                 self.parts(part.scores)
-                self._heading("README" if part.text else "No README was handed in.")
+                self._heading("README" if part.text else "No README was submitted.")
                 if part.text:
                     self._part(page.Preformatted(part.text.text))
             case _:

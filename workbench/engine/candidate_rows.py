@@ -18,7 +18,7 @@ from workbench.session.identity import candidate_id
 from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow
 
-TAKEN_OUT = "The task was taken out."
+TAKEN_OUT = "The task was excluded."
 
 
 @dataclass(slots=True)
@@ -109,7 +109,7 @@ class CandidateTable:
             if ordered and not self._started:
                 connection.execute(
                     "UPDATE candidates SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'asking') "
-                    "AND verdict IS NULL AND answer_blob IS NULL AND evaluator NOT IN (?, ?) "
+                    "AND verdict IS NULL AND answer_blob IS NULL AND control = 0 AND evaluator NOT IN (?, ?) "
                     "AND id NOT IN (SELECT value FROM json_each(?))",
                     (self._run, *CONTROLS, json.dumps(list(ordered))),
                 )
@@ -117,7 +117,7 @@ class CandidateTable:
             if ordered:
                 connection.execute(
                     "UPDATE candidates SET state = 'queued' WHERE run_id = ? AND (verdict = 'error' OR state = 'cancelled') "
-                    "AND (evaluator IN (?, ?) OR id IN (SELECT value FROM json_each(?)))",
+                    "AND (control = 1 OR evaluator IN (?, ?) OR id IN (SELECT value FROM json_each(?)))",
                     (self._run, *CONTROLS, json.dumps(list(ordered))),
                 )
 
@@ -164,9 +164,9 @@ class CandidateTable:
                     row.sample,
                     bool(row.control),
                     self._decides(row),
-                    reader.kept(row.answer_blob, f"the answer of candidate {row.id}"),
+                    reader.text_or_none(row.answer_blob, f"the answer of candidate {row.id}"),
                     row.verdict,
-                    reader.kept(row.body_blob, f"the body of candidate {row.id}")
+                    reader.text_or_none(row.body_blob, f"the body of candidate {row.id}")
                     if row.verdict not in (None, "invalid") and row.evaluator.startswith(SAMPLES)
                     else None,
                 )

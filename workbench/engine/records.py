@@ -59,6 +59,13 @@ class SessionCallLog:
             row = connection.execute(_BILLED, (self._last.get(scope), scope)).fetchone()
         return dict(zip(("prompt_tokens", "completion_tokens", "cost_usd"), row, strict=True))
 
+    def billed_in_total(self, scope: str) -> dict[str, Any]:
+        """Return the tokens and US dollars of all requests of a work item."""
+        with self._writer.transaction() as connection:
+            sums = "SELECT sum(prompt_tokens), sum(completion_tokens), sum(cost_usd) FROM calls WHERE scope = ?"
+            row = connection.execute(sums, (scope,)).fetchone()
+        return dict(zip(("prompt_tokens", "completion_tokens", "cost_usd"), row, strict=True))
+
     def recall(self, request: Request, nth: int) -> Answer | None:
         """Return the recorded answer to the same request for the same work item, or None."""
         if not request.scope:
@@ -110,7 +117,7 @@ class SessionCallLog:
 def _answer(reader: SessionReader, row: tuple[object, ...], source: str) -> Answer | None:
     """Return a recorded answer, or None if its text cannot be read, as if it had not been recorded."""
     text, reasoning, by, finish, prompt, completion, cached, cost, latency, attempts, shape = row
-    recorded_text = reader.kept(str(text), "a recorded answer")
+    recorded_text = reader.text_or_none(str(text), "a recorded answer")
     if recorded_text is None:
         return None
     return Answer(
@@ -122,7 +129,7 @@ def _answer(reader: SessionReader, row: tuple[object, ...], source: str) -> Answ
         finish_reason=str(finish or "stop"),
         attempts=max(1, len(reader.decoded(str(attempts), list, "the attempts of a recorded answer"))),
         source=source,
-        reasoning=reader.kept(str(reasoning) if reasoning else None, "a recorded reasoning"),
+        reasoning=reader.text_or_none(str(reasoning) if reasoning else None, "a recorded reasoning"),
         shaped=shape is not None,
     )
 
@@ -222,7 +229,7 @@ def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Inh
     if trial.parent:
         parent = reader.trial(trial.parent)
         if parent is None:
-            raise ForkDiverged(f"The fork does not start, because trial {trial.parent} is not in the session any more.")
+            raise ForkDiverged(f"The fork does not start, because trial {trial.parent} is no longer in the session.")
         last = min(step, trial.fork_step)
         before, observations = _up_to(reader, parent, last)
         given = list(before)
@@ -251,7 +258,7 @@ def _call_of(reader: SessionReader, trial: str, step: int) -> int | None:
     return found[0][0] if found else None
 
 
-_REPLAY = "replay:"
+REPLAY = "replay:"
 
 
 def recorded_documenter(docs: str) -> str:
@@ -261,12 +268,12 @@ def recorded_documenter(docs: str) -> str:
     """
     name = parse_docs(docs)
     model = model_of(name)
-    if not model.startswith(_REPLAY):
+    if not model.startswith(REPLAY):
         return ""
-    with SessionReader(Path(model.removeprefix(_REPLAY)), surveyed=False) as reader:
+    with SessionReader(Path(model.removeprefix(REPLAY)), surveyed=False) as reader:
         asked = [_docs(run) for run in reader.runs() if run.kind == "regenerate"]
     found = [model_of(one) for one in asked if one.kind == name.kind]
-    return next((one for one in reversed(found) if not one.startswith(_REPLAY)), "")
+    return next((one for one in reversed(found) if not one.startswith(REPLAY)), "")
 
 
 def has_docs_of(run: RunRow) -> Callable[[RunRow], bool] | None:
@@ -279,7 +286,7 @@ def has_docs_of(run: RunRow) -> Callable[[RunRow], bool] | None:
         if recorded.kind != "regenerate":
             return False
         other = _docs(recorded)
-        replays = model_of(own).startswith(_REPLAY)
+        replays = model_of(own).startswith(REPLAY)
         return other.kind == own.kind and other.version == own.version and (replays or other.rest == own.rest)
 
     return alike
@@ -298,9 +305,9 @@ def recorded_model(model: str) -> str:
     Requests depend on this model: the embedded one gets grammars, reads less, and is asked only once.
     """
     for _ in range(_DEPTH):
-        if not model.startswith(_REPLAY):
+        if not model.startswith(REPLAY):
             break
-        model = replay_plan(Path(model.removeprefix(_REPLAY))).model
+        model = replay_plan(Path(model.removeprefix(REPLAY))).model
     return model
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.checking.pages import find_pages, project_folder
 from workbench.orders import defaults
-from workbench.orders.estimate import WorkEstimate, added, estimate_ask
+from workbench.orders.estimate import WorkEstimate, added, estimate_candidates
 from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder, select_trials
 from workbench.orders.ordered_asks import check_samples, is_same_work
@@ -36,6 +37,8 @@ LITERAL = "literal"
 READERS = (LITERAL, "reference", "stub", "table", "package")
 """Readers that need no model."""
 PROMPT = "usage-1"
+AGENT_PREFIX = "agent:"
+"""Prefix of a reader agent's name, followed by its model."""
 LARGEST_PAGE = 2_000_000
 _SUFFIXES = (".md", ".markdown", ".rst", ".txt")
 
@@ -103,7 +106,7 @@ def _of_session(session: Path, trials: Sequence[str]) -> tuple[Path, list[Subjec
         )  # fmt: skip
         found: dict[str, dict[str, PageArm]] = {}
         for row in rows:
-            text = reader.kept(row.readme_blob, f"the README of trial {row.id}")
+            text = reader.text_or_none(row.readme_blob, f"the README of trial {row.id}")
             if text is not None:
                 arm = page_arm(f"trial {row.id[:8]}", text)
                 found.setdefault(row.case_id, {}).setdefault(arm.digest, arm)
@@ -139,7 +142,7 @@ def reader_ask(plan: UsagePlan) -> Ask:
         path = expanded(reader.removeprefix("samples:")).absolute()
         read_samples(path)
         return replace(base, evaluator=f"samples:{path}", samples=plan.samples)
-    model = reader.removeprefix("agent:")
+    model = reader.removeprefix(AGENT_PREFIX)
     body = read_extra_body(plan.extra_body) if plan.extra_body else ""
     if reader.startswith("replay:"):
         path = resolve_session(reader.removeprefix("replay:")).resolve()
@@ -152,7 +155,16 @@ def reader_ask(plan: UsagePlan) -> Ask:
         body = canonical(usual)
     defaults.check_model(model, "the reader")
     samples = plan.samples or defaults.SAMPLES
-    return replace(base, samples=samples, prompt=PROMPT, sampled_as=model, extra_body=body)
+    return replace(base, samples=samples, prompt=_prompt(plan), sampled_as=model, extra_body=body)
+
+
+def _prompt(plan: UsagePlan) -> str:
+    from workbench.usage.reader_agent import prompt_version, steps_of
+
+    if not plan.evaluator.startswith(AGENT_PREFIX):
+        return PROMPT
+    # A rerun names the prompt of the samples that it adds to.
+    return plan.prompt if steps_of(plan.prompt) is not None else prompt_version(plan.max_steps)
 
 
 def _recorded_ask(session: Path) -> Ask:
@@ -194,10 +206,28 @@ class UsageOrder(WorkOrder):
         check_place(self.session)
 
     def estimate(self, measured: MeasuredRates) -> WorkEstimate:
-        # The tasks of a usage run are fewer than the functions of its source, so their number is never above these.
-        asks = [(plan.source, ask, plan.rebuild) for plan in self.plans() for ask in plan.asks]
-        estimate = added(estimate_ask(measured, source, ask, rebuild=rebuild) for source, ask, rebuild in asks)
-        return replace(estimate, up_to=True)
+        plans = self.plans()
+        estimate = added(
+            estimate_candidates(measured, plan.source, ask.evaluator, candidates=self._missing(plan, ask))
+            for plan in plans
+            for ask in plan.asks
+        )
+        if all(ask.evaluator in READERS or ask.evaluator.startswith("samples:") for plan in plans for ask in plan.asks):
+            return replace(estimate, noun="answer", requests=0.0)
+        return replace(estimate, noun="answer")
+
+    def _missing(self, plan: UsagePlan, ask: Ask) -> int | None:
+        """Return the number of answers that an ask adds, or None if the session has no tasks of this project yet."""
+        if not self.session.exists():
+            return None
+        with SessionReader(self.session, surveyed=False) as reader:
+            run = next((run for run in reversed(reader.runs()) if is_same_work(run, plan)), None)
+            tasks = [task.id for task in reader.tasks(run.id) if task.state != "excluded"] if run is not None else []
+            if run is None or not tasks or ask.tasks:
+                return None
+            had = Counter(row.task_id for row in reader.candidates(run.id) if row.task_id in tasks and
+                          (row.evaluator, row.context) == (ask.evaluator, ask.context))  # fmt: skip
+        return sum(max(0, ask.samples - had[task]) for task in tasks[: ask.limit or None])
 
     def write(self) -> None:
         self.runs = [order_usage(self.session, plan, subject.pages) for plan, subject in

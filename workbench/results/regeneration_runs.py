@@ -94,9 +94,9 @@ class RunView:
         return self.state in {"queued", "running"}
 
     @property
-    def lasting(self) -> bool:
+    def permanent_failure(self) -> bool:
         """Whether the run failed in a way that resuming cannot fix."""
-        return self.state == "failed" and self.plan.get("lasting") is True
+        return self.state == "failed" and self.plan.get("permanent_failure") is True
 
     @property
     def building(self) -> bool:
@@ -245,9 +245,9 @@ def _rate(mine: Sequence[SampleCount], now: float) -> float:
 
 
 def _sandboxes(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the back ends that gave verdicts, or else the selected one, and what they do not isolate.
+    """Return the back ends that produced verdicts, or else the selected one, and their weaknesses.
 
-    What a plug-in back end does not isolate was recorded when the run used it.
+    The weaknesses of a plug-in back end were recorded when the run used it.
     """
     from workbench.sandbox.choose import weaknesses_of
 

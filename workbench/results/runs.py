@@ -53,7 +53,7 @@ class RunLine:
     archived: bool = False
     labels: tuple[str, ...] = ()  # star and tags
     place: int = 0  # position in the queue, from 1; 0 if not queued
-    paused: bool = False  # whether it is held back in the queue
+    paused: bool = False  # whether it is paused in the queue
 
     @property
     def title(self) -> str:

@@ -90,7 +90,7 @@ class TaskLine:
     rechecked: int = 0  # verdicts that were checked again on the cold route
     disagreeing: int = 0  # re-checks (including those of controls) with a different verdict
     newest: float = 0.0  # time of the last verdict
-    doubtful: int = 0  # passes with a body that is not plain
+    doubtful: int = 0  # doubtful passes, whose bodies are outside the safe subset of Python
     labels: str = ""  # star and tags
     repaired: int = 0  # samples with an answer that had to be repaired
     documented: bool = True  # whether the function has a docstring

@@ -1,4 +1,4 @@
-"""The use of pages: use@k of every page of a usage run, beside no page and the sources, and what a page is worth."""
+"""The use of pages: use@k of every page of a usage run, compared with no page and the sources; and its worth."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import typed_json
+from workbench.base.text import NOTHING, plural, share
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.session.groups import SOURCES, WITHOUT, Group
 from workbench.session.sample_counts import sample_counts
-from workbench.usage.gaps import Gap, mentions
-from workbench.usage.programs import names_public
+from workbench.usage.gaps import Gap
+from workbench.usage.page_reader import read_page
 from workbench.usage.tasks import UsageTask
 
 if TYPE_CHECKING:
     from workbench.regeneration.passk import PassEstimate
+    from workbench.results.contents import Contents
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
@@ -28,7 +30,7 @@ _RESAMPLES = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """The share of what a reader could gain that a page gives: (use(page) − use(none)) / (use(source) − use(none)).
+    """The share of a reader's possible gain that a page achieves: (use(page) − use(none)) / (use(source) − use(none)).
 
     The interval holds 95 % of 2,000 resamples of the tasks. ``value`` is None if use(source) is not surely above
     use(none); ``undefined`` says why.
@@ -41,10 +43,15 @@ class Worth:
     undefined: str = ""
 
     @property
+    def short(self) -> str:
+        """``0.62 [0.31, 0.88]``, or ``–`` if it is not defined."""
+        return NOTHING if self.value is None else f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+    @property
     def words(self) -> str:
-        """``0.62 [0.31, 0.88] (bootstrap over 17 tasks)``, or ``not defined: …``."""
+        """``0.62 [0.31, 0.88] (bootstrap over 17 tasks)``, or why it is not defined."""
         if self.value is None:
-            return f"not defined: {self.undefined}"
+            return f"Worth is not defined: {self.undefined}."
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}] (bootstrap over {self.tasks:,} tasks)"
 
 
@@ -75,7 +82,7 @@ class PageUse:
     page: str | None  # digest of the page's text; None for no page, the sources, and a page that was not stored
     text: str | None = None
     named: int | None = None  # tasks whose callable or program the page names; None if the page is unknown
-    names: frozenset[str] | None = None  # the names that a page of the project should have, and this one has
+    names: frozenset[str] | None = None  # of the names that a page of the project should have, those on this page
     worth: Worth | None = None  # None for the arms ``none`` and ``source``
 
     @property
@@ -104,6 +111,17 @@ class ReaderUse:
     none: PageUse | None
     source: PageUse | None
 
+    def beside(self, page: PageUse) -> list[tuple[str, str]]:
+        """Return labelled figures to show beside use@k of a page; none for the arms ``none`` and ``source``."""
+        if page.worth is None:
+            return []
+        named = (
+            [] if page.named is None else [("names", f"{page.named:,} of {plural(page.outcome.figures.tasks, 'task')}")]
+        )
+        arms = (("no page", self.none), ("sources", self.source))
+        shares = [(label, share(arm.use_at[0].value)) for label, arm in arms if arm is not None and arm.use_at]
+        return [*named, *shares, ("worth", page.worth.short)]
+
 
 @dataclass(frozen=True, slots=True)
 class TaskUse:
@@ -118,7 +136,7 @@ class TaskUse:
 
     @property
     def line(self) -> int | None:
-        """The line of the page on which a passing answer rests, or the first answer if none passes."""
+        """The line of the page that a passing answer is based on, or the first answer if none passes."""
         ranked = sorted(self.candidates, key=lambda one: one.verdict != "passed")
         return next((one.page_line for one in ranked if one.page_line is not None), None)
 
@@ -148,7 +166,7 @@ class UsageResults:
         rows = {row.id: row for row in reader.tasks(run.id)}
         counts = sample_counts(reader, run.id, by_task=True)
         digests = page_digests(run)
-        texts = {context: reader.kept(digest, f"the page {context}") for context, digest in digests.items()}
+        texts = {context: reader.text_or_none(digest, f"the page {context}") for context, digest in digests.items()}
         names = run.plan.get("should_be_named")
         return cls(
             run,
@@ -163,6 +181,10 @@ class UsageResults:
             tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else (),
             dict(Counter(entry.stage for entry in reader.dropped(run.id))),
         )
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        return ks_of(self.run.plan)
 
     @property
     def ready(self) -> int:
@@ -201,8 +223,10 @@ class UsageResults:
                 outcome,
                 self.digests.get(context),
                 text,
-                sum(bool(mentions(text, task)) for task in self._ready_tasks()) if text is not None else None,
-                frozenset(one for one in self.should_be_named if names_public(text, one)) if text is not None else None,
+                sum(read_page(text).names(task) for task in self._ready_tasks()) if text is not None else None,
+                frozenset(one for one in self.should_be_named if read_page(text).has(one))
+                if text is not None
+                else None,
                 worth_of(first[context], first.get(WITHOUT, {}), first.get(SOURCES, {})) if is_page else None,
             )
         shown = tuple(one for context, one in pages.items() if context not in (WITHOUT, SOURCES))
@@ -237,7 +261,7 @@ class UsageResults:
                 task,
                 tuple(sorted(of_task.get(key, ()), key=lambda row: row.sample)),
                 results[key],
-                bool(mentions(page.text, task)) if page.text is not None else None,
+                read_page(page.text).names(task) if page.text is not None else None,
                 next((gap_of(row) for row in of_task.get(key, ()) if row.verdict != "passed"), None),
             )
             for key, task in self.tasks.items()
@@ -249,7 +273,7 @@ def usage_tasks(reader: SessionReader, rows: Sequence[TaskRow] | Any) -> dict[st
     """Return the usage tasks of rows by id, without those that cannot be read."""
     found = {}
     for row in rows:
-        text = reader.kept(row.usage_blob, f"the task {row.qualified_name}")
+        text = reader.text_or_none(row.usage_blob, f"the task {row.qualified_name}")
         if text is not None:
             try:
                 found[row.id] = typed_json.decode(UsageTask, text)
@@ -379,3 +403,43 @@ def readme_use(reader: SessionReader, digest: str, before: ReadmeUse | None = No
                 if page.context in contexts:
                     return ReadmeUse(version, state in ("queued", "running"), page, used, tuple(results.lines(page)))
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredUse:
+    """A trial with a score and a measured README."""
+
+    agent: str
+    page: str
+    points: float  # of 100, by the session's preferred rubric and judge
+    use: float  # use@1
+
+
+@dataclass(frozen=True, slots=True)
+class UseAndScores:
+    """Trials with both a score by one rubric and judge and a use@1, and Kendall's tau-b, or None if undefined."""
+
+    judged: str
+    trials: tuple[ScoredUse, ...]
+    tau: float | None
+
+
+def use_and_scores(contents: Contents, used: ReaderUse) -> UseAndScores | None:
+    """Return the scored trials whose READMEs a reader used; trials without a complete score or use@1 are left out."""
+    from workbench.statistics.correlations import Pair, correlation
+
+    if not contents.judged:
+        return None
+    uses = {page.page: (page.context, page.use_at[0].value) for page in used.pages if page.use_at}
+    found, pairs = [], []
+    for trial in contents.trials:
+        score = trial.score(contents.judged[0])
+        context, value = uses.get(trial.row.readme_blob, ("", None))
+        if score is not None and score.points is not None and value is not None:
+            found.append(ScoredUse(trial.row.agent, context, score.points, value))
+            pairs.append(Pair(trial.row.case_id, trial.row.id, score.points, value))
+    if not found:
+        return None
+    rubric, judge = contents.judged[0]
+    tau = correlation(pairs, "kendall").value if len(pairs) > 1 else None
+    return UseAndScores(f"{rubric} ({judge})", tuple(found), tau)

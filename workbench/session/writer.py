@@ -98,7 +98,7 @@ class SessionWriter:
                 if replaced:
                     saved = rescue(self._connection, self.path)
             except OSError as error:
-                raise SessionError(f"What {self.path.name} held cannot be saved: {error.strerror}.") from None
+                raise SessionError(f"The content of {self.path.name} cannot be saved: {error.strerror}.") from None
             if fate is Fate.WITHOUT_LOG and replaced:
                 # Another program already writes the file with a new log, so ours must not be checkpointed.
                 leave_open(self._connection, None)
@@ -269,7 +269,8 @@ class SessionWriter:
             with self._lock, translated(self.path):
                 now = lease.beating_elsewhere(self._connection, run_id)
             if now is None:
-                return  # released, or alive by this machine's clock; the transaction decides
+                # the lease was released, or its holder seems alive by this machine's clock; the transaction decides
+                return
             if now != first:
                 raise lease.RunHeld(
                     f"Run {run_id} is being executed by an engine on another machine, whose clock differs from this one's; "
@@ -332,9 +333,14 @@ class SessionWriter:
     def start_over(self, trial_id: str) -> None:
         """Remove everything that a trial recorded, because its agent starts again; the run still includes its cost."""
         with self.transaction() as connection:
+            self.forget_steps(trial_id)
+            connection.execute("DELETE FROM calls WHERE scope = ? AND purpose = 'agent'", (trial_id,))
+
+    def forget_steps(self, trial_id: str) -> None:
+        """Remove the steps of a trial whose agent starts again; the answers to its requests stay recorded."""
+        with self.transaction() as connection:
             connection.execute("DELETE FROM steps WHERE trial_id = ?", (trial_id,))
             connection.execute("DELETE FROM accessed_files WHERE trial_id = ?", (trial_id,))
-            connection.execute("DELETE FROM calls WHERE scope = ? AND purpose = 'agent'", (trial_id,))
             connection.execute(
                 "UPDATE trials SET steps = 0, prompt_tokens = 0, completion_tokens = 0, cost_usd = NULL WHERE id = ?",
                 (trial_id,),

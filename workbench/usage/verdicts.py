@@ -39,14 +39,14 @@ def judge(report: Report, calls: Mapping[int, Call]) -> Report:
     tests = tuple(
         _compared(names[number], by_number[number], call) for number, call in calls.items() if number in by_number
     )
-    # Nothing in the process can forge a result that is not in it, so that what it changed there does not matter.
+    # The process cannot forge a result that it does not contain, so its changes there do not matter.
     report = replace(report, tests=tests, doubtful="", changed=(), suspicious=())
     invalid = next((test.message for test in tests if test.message.startswith(_INVALID)), None)
     if invalid is not None:
         detail = invalid.removeprefix(_INVALID)
         return replace(report, verdict=Verdict.INVALID, reason=Reason.SYNTAX, detail=detail, tests=())
     if report.verdict is Verdict.ERROR and report.reason is Reason.WRONG_COPY:
-        # The tree has the package, so that the answer has looked for another one.
+        # The tree contains the package, so the answer must have looked for another one.
         return replace(report, verdict=Verdict.FAILED)
     if report.verdict not in (Verdict.PASSED, Verdict.FAILED) or report.reason not in (
         Reason.NONE,
@@ -55,7 +55,7 @@ def judge(report: Report, calls: Mapping[int, Call]) -> Report:
         return report
     failing = sum(test.outcome != "passed" for test in tests)
     if failing:
-        detail = f"{failing} of {len(tests)} calls gave another result."
+        detail = f"{failing} of {len(tests)} calls gave a different result."
         return replace(report, verdict=Verdict.FAILED, reason=Reason.TESTS_FAILED, detail=detail)
     if not any(test.called for test in tests):
         detail = "It gives the right results without calling the package."

@@ -293,7 +293,7 @@ class RunPanes(RunScreen):
         elif letter == "B":
             text += "{regeneration.compare} shows both side by side."
         elif letter:
-            text += "go to another, of another session too, and press {regeneration.compare}."
+            text += "go to another one, in any session, and press {regeneration.compare}."
         if gone > 2:
             text += f" {gone:,} tasks are no longer marked."
         self.workbench.notify(with_keys(text), timeout=4)

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 SHOWN_AT_FIRST = 64_000
-"""How many bytes of a text are loaded until the user asks for more."""
+"""Number of bytes of a text to load until the user asks for more."""
 COMPARED = 200_000
-"""How many bytes of each body are compared, since line matching takes quadratic time in the worst case."""
+"""Number of bytes of each body to compare; line matching takes quadratic time in the worst case."""
 _TRACEBACK = 40_000  # maximum bytes per traceback
 _MESSAGE = 4_000  # maximum characters per message
 _TESTS = 200  # maximum number of failing tests shown
 _ERROR = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")
 _OUTCOMES = VERDICTS | {"error": VERDICTS["crashed"], "missing": VERDICTS["invalid"], "skipped": WAITING}
-_SHORT = 80  # up to this many lines of both bodies together, the diff shows everything
+_SHORT = 80  # up to this many lines (of both bodies together), the diff shows everything
 _REPLACED = 3  # maximum number of former verdicts listed
 GONE = "This task is no longer in the session."
 FORMER = "former verdict, until the sample has been tested again"
@@ -146,7 +146,7 @@ def remarks_of(sample: SampleView) -> tuple[tuple[str, bool], ...]:
             (f"{candidate.route or 'tested'}, not {faster}: {one_line(candidate.route_fallback_reason, 300)}", False)
         )
     if candidate.doubtful:
-        remarks.append((f"{DOUBTFUL} doubtful, not plain: {one_line(candidate.doubtful, 300)}", True))
+        remarks.append((f"{DOUBTFUL} doubtful: {one_line(candidate.doubtful, 300)}", True))
     suspicious = _decoded(candidate.suspicious)
     if isinstance(suspicious, list) and suspicious:
         remarks.append((f"suspicious: {one_line('; '.join(map(str, suspicious)), 300)}", True))
@@ -164,13 +164,12 @@ def remarks_of(sample: SampleView) -> tuple[tuple[str, bool], ...]:
 
 def _about_page(candidate: CandidateRow) -> Iterator[tuple[str, bool]]:
     """Yield which line of the page an answer rests on, or what the page lacks."""
-    from workbench.pages.usage_page import gap_words
     from workbench.results.usage import gap_of
 
     gap = gap_of(candidate)
     if gap is not None:
         where = f"line {gap.line}{f' ({gap.section})' if gap.section else ''}: " if gap.line else ""
-        yield f"gap: {where}{one_line(gap_words(gap), 300)}", False
+        yield f"gap: {where}{one_line(gap.words, 300)}", False
     notes = _decoded(candidate.notes)
     for note in notes if isinstance(notes, list) else ():
         yield one_line(str(note), 300), False
@@ -274,7 +273,7 @@ def _prompt(reader: SessionReader, sample: SampleView, limit: int) -> doc.TextDo
         named = zip(("prompt", "context"), versions, strict=False)
         parts = [doc.heading("Prompt", " · ".join(f"{what} {one_line(version, 40)}" for what, version in named))]
     else:
-        return doc.note("The prompt is built when the model is asked.")
+        return doc.note("The prompt is built when the model is called.")
     if not messages:
         parts.append(doc.note("", "The messages cannot be read."))
     for role, content in messages:

@@ -91,7 +91,9 @@ class RegenerationActions(RunActions):
         match action:
             case "resume":
                 unfinished = view.state in {"interrupted", "failed", "cancelled"}
-                return not view.lasting and (unfinished or (view.state == "done" and view.totals.retesting > 0))
+                return not view.permanent_failure and (
+                    unfinished or (view.state == "done" and view.totals.retesting > 0)
+                )
             case "cancel":
                 return view.live
             case "copy" | "open_outside":

@@ -38,7 +38,7 @@ def _class(line: TaskLine) -> str:
 def _verdict(line: TaskLine) -> str:
     from workbench.regeneration.outcome import verdict_of
 
-    return "taken out" if line.excluded else verdict_of(line.result)
+    return "excluded" if line.excluded else verdict_of(line.result)
 
 
 GROUPINGS: tuple[Grouping[TaskLine], ...] = (
@@ -62,7 +62,7 @@ def _documented(line: TaskLine) -> Part:
 
 def _failing(line: TaskLine) -> Part:
     if line.excluded:
-        return f"taken out: {one_line(line.reason or 'a control does not hold', 300)}", "failed"
+        return f"excluded: {one_line(line.reason or 'a control does not hold', 300)}", "failed"
     failing = one_line(line.failing, 300) if line.usage else test_name(one_line(line.failing, 300))
     return failing + (f" ({line.failing_count})" if line.failing_count > 1 else ""), "dim"
 
@@ -82,7 +82,7 @@ def _passed_of(samples: Sequence[SampleState]) -> Part:
 
 def _other(one: OtherSamples) -> TableColumn[TaskLine]:
     def cells(line: TaskLine) -> list[Part]:
-        # A dash means that the evaluator was not asked or the run lacks the task.
+        # A dash means that the evaluator was not used or the run lacks the task.
         return [cell_of(sample) for sample in one.samples.get(line.id, ())] or [(NOTHING, "dim")]
 
     return TableColumn(title=one.name, cell=cells, width=max(7, len(one.name)), widest=20, text=True,
@@ -134,7 +134,7 @@ QUESTIONS: tuple[FilterFacet[TaskLine], ...] = (
             if key not in {"passed", "failed"}
         ),
         FilterOption("again", "being tested again", "tested again", lambda line: line.retesting),
-        FilterOption("out", "taken out by a control", "taken out", lambda line: line.excluded),
+        FilterOption("out", "excluded by a control", "excluded", lambda line: line.excluded),
     )),
     FilterFacet("coverage", "coverage", (
         *(
@@ -327,7 +327,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return True
 
     def titles(self, view: RunView) -> tuple[str, str]:
-        """Return the title and subtitle: the number of tasks and of displayed tasks, and what happened to the rest."""
+        """Return the title and subtitle, with the numbers of tasks that are known, displayed, dropped and excluded."""
         shown, known = len(self.shown), max(view.tasks, len(self.rows))
         title, parts = f"Tasks {known:,}", []
         if self.filter.active:
@@ -345,7 +345,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         elif not self.filter.active and (counts := Counter(line.documented_as for line in self.rows)).keys() - {None}:
             parts = [", ".join(f"{counts[kind]:,} {kind}" for kind in DocstringQuality if counts[kind]) + " documented"]
         only = [one_line(self.only_path, 60)] if self.only_path else []
-        parts += [f"{view.excluded:,} taken out"] if view.excluded else []
+        parts += [f"{view.excluded:,} excluded"] if view.excluded else []
         parts += [f"{view.dropped:,} dropped · {key_of('regeneration.dropped')}"] if view.dropped else []
         return " · ".join([title, *only, *self.arranged_by()]), " · ".join(parts)
 

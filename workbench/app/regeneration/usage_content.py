@@ -28,7 +28,7 @@ def answer(reader: SessionReader, sample: SampleView, text: str, cut: str | None
     """Lay out an answer, and the reference below it."""
     task = _task(reader, sample)
     name = "answer.sh" if task is not None and task.target.kind == "command" else "answer.py"
-    reference = reader.kept(sample.task.body_blob, "the reference") or ""
+    reference = reader.text_or_none(sample.task.body_blob, "the reference") or ""
     parts = [doc.code(text, name, cut=cut, coloured=doc.COLOURED_AT_FIRST), doc.plain("")]
     if doc.prepared(text).strip() == doc.prepared(reference).strip():
         parts.append(doc.plain("It is the reference, character for character.", style="dim"))

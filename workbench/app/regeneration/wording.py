@@ -168,7 +168,7 @@ def trouble(view: RunView, room: int = 400) -> str:
     texts = [f"{alarm} · {key_of('regeneration.problem')} goes there" if alarm else "", *named]
     error = view.run.error or ""
     if view.state == "failed":
-        key, then = ("new", "for another order") if view.lasting else ("resume", "to resume")
+        key, then = ("new", "for another order") if view.permanent_failure else ("resume", "to resume")
         why = one_line(error or "no reason was recorded", 600)
         texts.append(f"✗ The run failed: {why} Press {key_of(f'regeneration.{key}')} {then}.")
     reasons = [reason for reason in view.reasons if view.state != "failed" or reason.sentence not in error]

@@ -28,9 +28,7 @@ def _verdict(one: TaskUse) -> Part:
 
 
 def _gap(one: TaskUse) -> Part:
-    from workbench.pages.usage_page import gap_words  # the first paint does not need it
-
-    return (one_line(gap_words(one.gap), 300), "warn") if one.gap is not None else (one_line(one.why, 300), "dim")
+    return (one_line(one.gap.words, 300), "warn") if one.gap is not None else ("", "")
 
 
 COLUMNS: tuple[TableColumn[TaskUse], ...] = (
@@ -68,10 +66,12 @@ def headline(use: ReadmeUse) -> str:
 
 def sentence(use: ReadmeUse) -> str:
     """Return the figures of a README in words."""
-    from workbench.pages.usage_page import figures, worth_words
+    from workbench.pages.wording import estimate_words
 
-    by = f"by {one_line(use.used.reader, 40)}{', so far' if use.live else ''}"
-    return " · ".join(filter(None, (figures(use.page, use.used), worth_words(use.page), by)))
+    parts = [f"use@{one.k} {estimate_words(one)}" for one in use.page.use_at]
+    parts += [f"{label} {value}" for label, value in use.used.beside(use.page)]
+    parts += use.page.outcome.marks
+    return " · ".join([*parts, f"by {one_line(use.used.reader, 40)}"])
 
 
 def brief(use: ReadmeUse) -> str:
