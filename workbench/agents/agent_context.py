@@ -1,4 +1,4 @@
-"""The agent's context, which calls the model, runs tools and records steps, and the inherited steps of a fork."""
+"""The agent's context (model calls, tools, recorded steps) and the inherited steps of a fork."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workbench.models.types import Answer, Message, ModelClient, ModelError, Req
 from workbench.repository import View
 
 INHERITED = "inherited"
-"""``Answer.source`` of an answer that was reused from a fork's parent trial at no cost."""
+"""Value of ``Answer.source`` for an answer that a fork reuses from its parent trial at no cost."""
 
 
 class ForkDiverged(WorkbenchError):
@@ -149,7 +149,7 @@ class OutOfSteps(Exception):
 
 @dataclass(slots=True)
 class Conversation:
-    """The message history, which is sent with every request, and the closing sentences of tool messages."""
+    """The message history sent with every request and the closing sentences of tool messages."""
 
     messages: list[Message] = field(default_factory=list)
     closings: Closings = OWN_CLOSINGS
@@ -187,7 +187,7 @@ class AgentContext:
         self,
         assignment: Assignment,
         view: View,
-        asker: ModelClient,
+        model_client: ModelClient,
         log: StepLog,
         *,
         model: str,
@@ -207,7 +207,7 @@ class AgentContext:
         self.listed_folders: list[str] = []
         self.read: list[str] = []
         self.texts: dict[str, str] = {}
-        self._asker = asker
+        self._model_client = model_client
         self._log = log
         self._model = model
         self._answering = recorded or model
@@ -281,7 +281,7 @@ class AgentContext:
             if inherited is not None and self._number < inherited.step:
                 answer = inherited.answer(request)
             else:
-                answer = await self._asker.complete(request)
+                answer = await self._model_client.complete(request)
         except ModelError as error:
             self._record("error", error.kind, "", began, request=request, problem=str(error))
             raise
@@ -328,7 +328,7 @@ class AgentContext:
 
     @property
     def is_constrained(self) -> bool:
-        """Whether answers follow grammars, as those of the embedded model do, both live and recorded."""
+        """Whether answers follow a grammar, as the embedded model's answers do, live or recorded."""
         return self._answering.startswith("local")
 
     def note(self, kind: str, action: str, target: str, turn: Turn, problem: str | None = None) -> None:

@@ -211,7 +211,7 @@ def _show_costs(sessions: Sequence[Path] | None, *, as_json: bool) -> int:
     elif rows:
         Terminal().parts([costs_table(rows)])
     else:
-        say("No model has been asked yet.")
+        say("No model has been called yet.")
     for problem in problems.values():
         tell(f"workbench: {problem}")
     return 1 if problems else 0

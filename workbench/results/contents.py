@@ -144,7 +144,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Everything that a report needs, except long texts, which are read when they are written.
+    """Everything that a report needs, except long texts, which are read only while the report is written.
 
     ``archived`` is the number of archived runs, which are left out with everything that belongs to them.
     """

@@ -1,4 +1,4 @@
-"""The use of pages: use@k of every page of a usage run, beside no page and the sources, and what a page is worth."""
+"""The use of pages: use@k of every page of a usage run, compared with no page and the sources; and its worth."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import typed_json
 from workbench.base.text import NOTHING
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
+from workbench.session.groups import SOURCES, WITHOUT, Group
 from workbench.session.sample_counts import sample_counts
 from workbench.usage.gaps import Gap
 from workbench.usage.page_reader import read_page
@@ -24,13 +25,12 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
-WITHOUT, SOURCES = "none", "source"
 _RESAMPLES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """The share of what a reader could gain that a page gives: (use(page) − use(none)) / (use(source) − use(none)).
+    """The share of a reader's possible gain that a page achieves: (use(page) − use(none)) / (use(source) − use(none)).
 
     The interval holds 95 % of 2,000 resamples of the tasks. ``value`` is None if use(source) is not surely above
     use(none); ``undefined`` says why.
@@ -82,7 +82,7 @@ class PageUse:
     page: str | None  # digest of the page's text; None for no page, the sources, and a page that was not stored
     text: str | None = None
     named: int | None = None  # tasks whose callable or program the page names; None if the page is unknown
-    names: frozenset[str] | None = None  # the names that a page of the project should have, and this one has
+    names: frozenset[str] | None = None  # of the names that a page of the project should have, those on this page
     worth: Worth | None = None  # None for the arms ``none`` and ``source``
 
     @property
@@ -125,7 +125,7 @@ class TaskUse:
 
     @property
     def line(self) -> int | None:
-        """The line of the page on which a passing answer rests, or the first answer if none passes."""
+        """The line of the page that a passing answer is based on, or the first answer if none passes."""
         ranked = sorted(self.candidates, key=lambda one: one.verdict != "passed")
         return next((one.page_line for one in ranked if one.page_line is not None), None)
 
@@ -155,7 +155,7 @@ class UsageResults:
         rows = {row.id: row for row in reader.tasks(run.id)}
         counts = sample_counts(reader, run.id, by_task=True)
         digests = page_digests(run)
-        texts = {context: reader.kept(digest, f"the page {context}") for context, digest in digests.items()}
+        texts = {context: reader.text_or_none(digest, f"the page {context}") for context, digest in digests.items()}
         names = run.plan.get("should_be_named")
         return cls(
             run,
@@ -221,6 +221,14 @@ class UsageResults:
         shown = tuple(one for context, one in pages.items() if context not in (WITHOUT, SOURCES))
         return ReaderUse(name, shown, pages.get(WITHOUT), pages.get(SOURCES))
 
+    def of(self, group: Group) -> tuple[PageUse, ReaderUse] | None:
+        """Return the use of the page of a group, and that of all pages for the same reader."""
+        for used in self.readers:
+            for page in (*used.pages, used.none, used.source):
+                if page is not None and page.outcome.group == group:
+                    return page, used
+        return None
+
     def _ready_tasks(self) -> list[UsageTask]:
         return [task for key, task in self.tasks.items() if self.rows[key].state != "excluded"]
 
@@ -254,7 +262,7 @@ def usage_tasks(reader: SessionReader, rows: Sequence[TaskRow] | Any) -> dict[st
     """Return the usage tasks of rows by id, without those that cannot be read."""
     found = {}
     for row in rows:
-        text = reader.kept(row.usage_blob, f"the task {row.qualified_name}")
+        text = reader.text_or_none(row.usage_blob, f"the task {row.qualified_name}")
         if text is not None:
             try:
                 found[row.id] = typed_json.decode(UsageTask, text)

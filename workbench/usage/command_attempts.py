@@ -92,7 +92,7 @@ def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) ->
         one.words[0] for one in own if one.words and re.fullmatch(r"[a-z][a-z-]*", one.words[0])
     )
     holes = [f'"${number}"' for number in range(1, len(task.parameters) + 1)]
-    # The statement has the program's name already, so a page without its commands does not earn a call without options.
+    # The statement already names the program, so a page without its commands gets no credit for a call without options.
     for count in (0, 1, 2) if own else (1, 2):
         for several in itertools.combinations(options + others * (count == 1), count):
             if sum(takes for _, takes, _ in several) > len(holes):
@@ -110,7 +110,7 @@ def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) ->
 
 
 def _orders(holes: Sequence[str], taken: int) -> list[tuple[str, ...]]:
-    """Return the orders of the inputs in which a different one is an option's value."""
+    """Return orders of the inputs, each with a different input as an option's value."""
     if not taken or len(holes) < 2:
         return [tuple(holes)]
     ways = itertools.permutations(holes, min(taken, 2))

@@ -1,6 +1,6 @@
 """The reader ``literal``: tries what a page names on the shown calls, and keeps the first answer that fits them.
 
-It needs no model and is deterministic. Of the page, it uses only names, options and examples in code spans and blocks.
+It needs no model and is deterministic. It uses only names, options and examples in the page's code spans and blocks.
 """
 
 from __future__ import annotations

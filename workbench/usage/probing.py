@@ -17,7 +17,7 @@ _SEVERAL = 4  # commands at a time
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An answer to try. ``why`` says in one sentence what on the page, at ``line``, led to it."""
+    """An answer to try. ``why`` is a sentence about the part of the page, at ``line``, that suggested it."""
 
     answer_text: str
     line: int
@@ -187,7 +187,7 @@ def python_command(program: str) -> str:
 
 
 def text_of(literal: str) -> str:
-    """Return the text of a string literal, and anything else as it is."""
+    """Return the text of a string literal, and anything else unchanged."""
     try:
         return str(python_syntax.literal(literal))
     except (*python_syntax.UNREADABLE, TypeError):

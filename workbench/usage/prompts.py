@@ -139,14 +139,14 @@ def _module(blocks: list[AnswerBlock], text: str, notes: list[str]) -> Extractio
 
 
 def _by_worth(blocks: list[AnswerBlock], suits: Callable[[AnswerBlock], bool]) -> Iterator[AnswerBlock]:
-    """Yield blocks from the last to the first: certain ones in the right language, then others."""
+    """Yield blocks from the last to the first: first those in the right language, then the others."""
     for certain in (True, False):
         for right in (True, False):
             yield from (one for one in reversed(blocks) if one.certain is certain and suits(one) is right)
 
 
 def _readings(block: AnswerBlock) -> Iterator[tuple[str, str]]:
-    """Yield a block as Python, then as what it may have been before a model changed its form, with a note."""
+    """Yield a block as Python, then in forms that it may have had before a model changed it, with a note."""
     text = textwrap.dedent(block.text).strip("\n") + "\n"
     yield text, ""
     for one in interpretations(text):
@@ -202,7 +202,7 @@ def _command(blocks: list[AnswerBlock], task: UsageTask, notes: list[str]) -> Ex
 
 
 def _as_command(block: AnswerBlock) -> str:
-    """Return a block's commands, without prompts and comments, or of unfenced text the line that is a command."""
+    """Return a block's commands, without prompts and comments, or the line of unfenced text that is a command."""
     lines = block.text.strip("\n").split("\n")
     if any(PROMPT.match(line) for line in lines):
         lines = [PROMPT.sub("", line) for line in lines if PROMPT.match(line)]
