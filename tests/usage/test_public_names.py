@@ -73,5 +73,9 @@ def test_a_program_in_one_module_need_not_document_its_functions(tmp_path):
 
 
 def test_tests_are_no_modules_of_the_project(tmp_path):
-    names = project(tmp_path, pkg____init__="def one(): ...", test_pkg="def test_one(): ...")
-    assert set(names.modules) == {"pkg"}
+    code = dict.fromkeys(
+        ("pkg____init__", "pkg__benchmarks", "test_pkg", "tests", "benchmark", "odd"), "def one(): ..."
+    )
+    names = project(tmp_path, **code)
+    assert set(names.modules) == {"pkg", "pkg.benchmarks", "odd"}
+    assert set(PublicNames(tmp_path, ["odd.py"]).modules) == {"pkg", "pkg.benchmarks"}
