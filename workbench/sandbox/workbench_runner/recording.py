@@ -32,12 +32,7 @@ _FROM_TESTS, _FROM_PROJECT, _CONSTRUCTED = 2000, 400, 5000
 _RETURNS = frozenset(code for name, code in dis.opmap.items() if name in ("RETURN_VALUE", "RETURN_CONST"))
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
-_KINDS = {
-    inspect.Parameter.POSITIONAL_ONLY: "positional",
-    inspect.Parameter.POSITIONAL_OR_KEYWORD: "positional",
-    inspect.Parameter.VAR_POSITIONAL: "variadic",
-    inspect.Parameter.KEYWORD_ONLY: "keyword",
-}
+_KINDS = ("positional", "positional", "variadic", "keyword")  # in the order of the kinds of inspect.Parameter
 
 _UNKNOWN: Any = object()
 
@@ -60,7 +55,7 @@ class Signature:
         self.parameters = [
             {"name": each.name, "kind": _KINDS[each.kind], "default": _literal(each.default)}
             for each in found
-            if each.kind in _KINDS
+            if each.kind is not each.VAR_KEYWORD
         ]
         self._odd = {each.name: each.default for each in found if _literal(each.default) is None}
 
@@ -148,7 +143,6 @@ class Recorder:
         self._dropped: dict[tuple[str, str, str], None] = {}
         self._commands = CommandCalls(spec, self._is_source, self._owns)
         self._test = ""
-        self._generated = False  # whether hypothesis makes the test's values, which differ from run to run
         self._hook = self._make_hook()
 
     def result(self) -> dict[str, Any]:
@@ -169,7 +163,6 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: Any) -> None:
         self._test = self._commands.test = item.nodeid
-        self._generated = bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
         self._commands.inside = 0
         self._pending.clear()
 
@@ -178,8 +171,11 @@ class Recorder:
         yield from self._recording()
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_runtest_call(self) -> Iterator[None]:
-        yield from self._recording()
+    def pytest_runtest_call(self, item: Any) -> Iterator[None]:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            yield  # its values differ from run to run
+        else:
+            yield from self._recording()
 
     def _recording(self) -> Iterator[None]:
         if len(sys.modules) != self._modules:
@@ -323,7 +319,7 @@ class Recorder:
 
     def _arguments(self, frame: types.FrameType, site: Site) -> None:
         values, own = frame.f_locals, None
-        rank = int(self._generated or (frame.f_back is not None and self._is_source(frame.f_back)))
+        rank = int(frame.f_back is not None and self._is_source(frame.f_back))
         recorded: Recorded | None
         if site.role == "function":
             recorded = self._record("function", site, site.module, site.name)
@@ -418,13 +414,9 @@ class Recorder:
         except NotLiteral as reason:
             inputs = str(reason)
         number, objects = id(made), self._objects
-        try:
-            reference: Any = weakref.ref(made, lambda gone: objects.pop(number, None))
-        except TypeError:  # it has slots
-
-            def reference() -> Any:
-                return made
-
+        reference: Any = lambda: made  # noqa: E731
+        if type(made).__weakrefoffset__:  # else it has slots
+            reference = weakref.ref(made, lambda gone: objects.pop(number, None))
         objects[number] = [reference, inputs, False]
 
 
