@@ -19,7 +19,6 @@ from workbench.catalog.repositories import (
     find_repository,
     load_repositories,
     published_counts,
-    published_scores,
     record_of,
     write_record,
 )
@@ -45,21 +44,6 @@ def test_there_are_28_with_the_counts_of_table_2() -> None:
     assert {entry.repository: entry.published for entry in ENTRIES} == dict(published_counts())
     schema = find_repository("keleshev/schema").published
     assert (schema.candidates, schema.all_tasks, schema.tasks, schema.forks, schema.stars) == (188, 178, 178, 215, 2940)
-
-
-def test_table_1_is_the_unweighted_mean_of_table_3() -> None:
-    overall = published_scores()
-    assert len(overall) == 20
-    for one in overall:
-        key = (one.documenter, one.documenter_model, one.evaluator, one.k)
-        values = [
-            score.value
-            for entry in ENTRIES
-            for score in published_scores(entry.repository)
-            if (score.documenter, score.documenter_model, score.evaluator, score.k) == key
-        ]
-        assert len(values) == 28
-        assert sum(values) / 28 == pytest.approx(one.value, abs=0.0101), key
 
 
 def test_every_entry_says_what_was_tried_and_is_a_valid_source() -> None:

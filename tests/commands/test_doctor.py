@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -117,12 +115,3 @@ def test_a_docker_engine_that_keeps_silent_is_left_after_two_seconds(tmp_path: P
     assert engine.status == "warning"
     assert "does not answer" in engine.detail
     assert took < 4
-
-
-def test_importing_the_command_loads_no_heavy_package() -> None:
-    code = (
-        "import sys; from workbench.commands import doctor, show, report, installation; doctor.check_machine(); "
-        "print([m for m in ('litellm', 'docker', 'git', 'pydantic', 'textual') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -75,7 +75,7 @@ _HARMFUL = (
         "500-of-5-MB",
     ),
 )
-REAL = MODES if ALL else spread((*_SAMPLE.values(), *(BY_NAME[name] for name in _HARMFUL)), 4)
+REAL = MODES if ALL else spread((*_SAMPLE.values(), *(BY_NAME[name] for name in _HARMFUL)), 8)
 
 
 def _everything_written(folder: Path, session: Path) -> bytes:

@@ -186,7 +186,7 @@ async def marked(request, tmp_path_factory):
     ("part", "route"),
     [
         pytest.param(OBJECTS, Route.AUTO, id="live-objects"),
-        pytest.param(OBJECTS, Route.WARM, id="live-objects-warm"),
+        pytest.param(OBJECTS, Route.WARM, marks=pytest.mark.nightly, id="live-objects-warm"),
         pytest.param(FILES, Route.COLD, id="files-and-proc"),
         pytest.param(MEMORY, Route.AUTO, id="memory"),
         pytest.param(MEMORY, Route.COLD, marks=pytest.mark.nightly, id="memory-cold"),

@@ -179,7 +179,7 @@ async def test_hostile_candidate_never_passes_cold(arena: Pool, surroundings: Su
     assert report.verdict in hostile.right, (report.verdict, report.reason, report.detail)
 
 
-@met(LEFT_BEHIND, 6)
+@met(LEFT_BEHIND, 6, others=8)
 async def test_nothing_is_left_for_the_next_candidate(arena: Pool, name: str) -> None:
     leave, look = LEFT_BEHIND[name]
     left = await arena.run(job(f"{leave}\n{RIGHT}"))

@@ -123,7 +123,7 @@ KINDS = {
 
 #: One of each way in which pytest says it; of the others, slow together, a spread.
 ONE_OF_EACH = ("missing plugin", "conftest imports what fails", "pytest.exit in a hook", "segmentation fault at import")
-OTHERS = spread([kind for kind in KINDS if kind not in ONE_OF_EACH], 3)
+OTHERS = spread([kind for kind in KINDS if kind not in ONE_OF_EACH], 6)
 
 
 @pytest.mark.parametrize("kind", [*ONE_OF_EACH, *(pytest.param(kind, marks=pytest.mark.slow) for kind in OTHERS)])
@@ -137,7 +137,7 @@ async def test_no_tests(make, build) -> None:
     assert await sentence(make({"sums.py": SUMS}), build) == "The repository has no tests that pytest finds."
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 async def test_tests_in_odd_places(make, build) -> None:
     suite = "import unittest\n\nfrom pkg.sums import total\n\n\nclass Sums(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n"
     built = await build(make({"src/pkg/__init__.py": "", "src/pkg/sums.py": SUMS, "src/pkg/tests.py": suite}))
@@ -285,7 +285,7 @@ async def test_a_project_that_pytest_is_built_on(make) -> None:
         await build_environment(make(files))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 async def test_two_test_files_of_one_name_tell_which(make, build) -> None:
     built = await build(make({"sums.py": "def total(a):\n    return a + 1\n",
                               "one/test_same.py": "from sums import total\n\n\ndef test_total():\n    assert total(1) == 2\n",
