@@ -132,8 +132,10 @@ class PublicNames:
             if any(part.startswith("_") for part in module.split(".")):
                 continue
             for name, definitions in self.bindings(module).items():
-                if not name.startswith("_"):
-                    for definition in definitions:
+                exported = self.modules[module].endswith("__init__.py") or name in (self.exports(module) or ())
+                for definition in definitions if not name.startswith("_") else ():
+                    # A module that imports something private under another name uses it, but does not export it.
+                    if exported or not definition[1].startswith("_"):
                         found.setdefault(definition, []).append((module, name))
 
         def rank(place: tuple[str, str], definition: Definition) -> tuple[object, ...]:
@@ -171,7 +173,8 @@ class PublicNames:
             if exported is None and "." not in module and (imported or not self.programs):
                 return True
         words, whole = self._documentation
-        return last in words or module in whole or f"{module}.{first}" in whole
+        defined = (module, first) in self.bindings(module)[first]
+        return last in words or (module in whole and defined) or f"{module}.{first}" in whole
 
     @cached_property
     def programs(self) -> tuple[str, ...]:
