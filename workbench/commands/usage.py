@@ -108,6 +108,9 @@ def _parts(built: UsageTaskSet) -> Iterator[Part]:
     if built.dropped:
         entries = tuple((one.stage, one.id, one.reason) for one in built.dropped)
         yield from (Subheading("No task", f"{len(entries):,}"), PageTable(("", "", ""), entries))
+    dropped = ", ".join(f"{number} {stage}" for stage, number in dropped_usage(built).items())
+    if dropped:
+        yield Note(f"Dropped: {dropped}", "plain")
     yield Note(
         f"{plural(len(built.tasks), 'task')} of {built.stages['callables']} public callables and forms of commands · "
         f"{plural(built.tests, 'passing test')} · {built.backend}",
