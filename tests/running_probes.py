@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from workbench.sandbox import workbench_runner
+from workbench.sandbox.workbench_runner import values
 from workbench.sandbox.workbench_runner.values import encode
 from workbench.usage.literal import candidates
 from workbench.usage.probing import Attempt, chosen, probe
 from workbench.usage.tasks import Call, Kind, Target, UsageTask
 
 ROOT = Path(__file__).parents[1]
-RUNNER = ROOT / "workbench" / "sandbox"
 WORD_COUNTER = ROOT / "test_cases" / "word_counter"
 
 Pairs = Sequence[tuple[tuple[Any, ...], Any]]
@@ -27,8 +30,14 @@ def function_task(name: str, pairs: Pairs, *, kind: Kind = "function", package: 
     return UsageTask(name, Target(kind, name, "pkg.py", 1), package, letters, shown, ())
 
 
+def import_runner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make ``workbench_runner`` importable under the name that it has in sandboxes."""
+    monkeypatch.setitem(sys.modules, "workbench_runner", workbench_runner)
+    monkeypatch.setitem(sys.modules, "workbench_runner.values", values)
+
+
 def run_function(answer: str, inputs: Sequence[object] = ()) -> Any:
-    """Return the result of an answer; ``workbench_runner`` and the package have to be on the path."""
+    """Return the result of an answer; see also :func:`import_runner`."""
     scope: dict[str, Any] = {"__name__": "answer"}
     exec(compile(answer, "answer.py", "exec"), scope)
     return scope["answer"](*inputs)

@@ -113,7 +113,7 @@ def test_candidates_count_what_the_session_has_not() -> None:
     assert (told.requests, told.seconds) == (19, 19)
     assert new_candidates(KNOWN, "src", Ask(GPT, 3, limit=2)) == 2, "of the first tasks the session may have any sample"
     unknown = estimate_candidates(KNOWN, "new", GPT, candidates=new_candidates(KNOWN, "new", ask))
-    assert "how many is known once the tasks are built" in unknown.sentence()
+    assert "their number is known once the tasks are built" in unknown.sentence()
     assert estimate_candidates(KNOWN, "src", "stub", candidates=4).dollars == 0
     again = estimate_alike(10, "candidate", KNOWN.tested("src"), "run")
     assert (again.requests, again.dollars) == (0, 0)

@@ -94,7 +94,7 @@ def test_a_run_is_moved_up(queue: Waiters, until: Until) -> None:
     queue.end(FIRST)
     until(lambda: queue.came, 20, "the third run's turn")
     assert queue.came == [(THIRD, True)]
-    with pytest.raises(UsageError, match="does not wait in the queue"):
+    with pytest.raises(UsageError, match="is not in the queue"):
         move(queue.path, FIRST, 1)
 
 

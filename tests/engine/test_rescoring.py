@@ -75,7 +75,7 @@ def test_run_with_another_judge_never_shows_the_old_scores_as_new(court, session
     assert main([*ordered, "--judge", "openai/judge"]) == 0
     told = capsys.readouterr()
     (again,) = json.loads(told.out.splitlines()[-1])["cases"]
-    assert "1 of 1 trials are in the session already: no agent is run" in told.err
+    assert "1 of 1 trials are already in the session: no agent is run" in told.err
     assert (again["trial"], again["judge"], again["status"]) == (first["trial"], "openai/judge", "done")
     assert again["score"] != first["score"]
     assert court.written == written

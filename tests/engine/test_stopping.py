@@ -50,7 +50,7 @@ async def test_what_never_ends_takes_its_engine_along(monkeypatch, capsys):
     work.cancel()
     with pytest.raises(Left):
         await asyncio.wait_for(process._force_cancel(work), 10)
-    assert "what is finished is kept" in capsys.readouterr().out
+    assert "finished work is kept" in capsys.readouterr().out
     while not work.done():
         work.cancel()
         await asyncio.sleep(0)

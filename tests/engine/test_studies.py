@@ -132,7 +132,7 @@ def test_the_default_model_is_written_out_and_is_no_second_column(scripted, tmp_
     monkeypatch.setenv("WORKBENCH_AGENT_MODEL", MODEL)
     study = replace(AGENTS, columns=(StudyColumn("white"),))
     assert resolved_study(study).columns == (StudyColumn("white", MODEL),)
-    with pytest.raises(UsageError, match="there twice, once by the default model"):
+    with pytest.raises(UsageError, match="appears twice, once through this machine's default model"):
         resolved_study(replace(study, columns=(StudyColumn("white"), StudyColumn("white", MODEL))))
 
 
@@ -160,8 +160,8 @@ def test_the_spend_limit_holds_over_all_runs(scripted: LoopbackServer, tmp_path:
         outcome = read_study(reader, "mine")
         row = reader.run(second)
     assert outcome.problems == (
-        "The study's spend limit of $3.00 is reached ($3.50 spent), so what is missing was not started; raise spend_limit and "
-        "order it again.",
+        "The study's spend limit of $3.00 is reached ($3.50 spent), so the missing work was not "
+        "started; raise spend_limit and start the study again.",
     )
     assert row is not None
     assert row.state == "queued"

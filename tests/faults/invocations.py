@@ -261,7 +261,7 @@ SESSIONS = (
         for text, words in (
             ("", ("is empty",)),
             ("nosuch", ("no session",)),
-            ("own", ("no answers of an evaluator",)),
+            ("own", ("no evaluator's answers",)),
             ("~CWD", ("is a folder",)),
         )
     ),
@@ -360,7 +360,7 @@ NAMES = (
     Wrong(("run", "/nowhere/at/all", *RUN[2:]), ("does not exist",)),
     Wrong(("run", "pipe", *RUN[2:]), ("is a pipe",)),
     Wrong(("run", "./hollow", *RUN[2:]), ("holds no files",)),
-    Wrong(("regenerate", "./prose", *REGENERATE[2:]), ("holds no Python file",)),
+    Wrong(("regenerate", "./prose", *REGENERATE[2:]), ("contains no Python file",)),
     Wrong(("run", "ftp://x/y", *RUN[2:]), ("https",)),
     Wrong(("run", "ext::sh -c x", *RUN[2:]), ("runs programs",)),
     Wrong(("run", "README.md", *RUN[2:]), ("single file",)),

@@ -152,4 +152,4 @@ def test_a_commit_says_among_how_many_its_gains_were_chosen() -> None:
     message = " ".join(commit_message(tried, (1,), "a/model").split())
     assert "sums.py::add: pass@1 0.00 → 0.80" in message
     assert "Kept 1 of 3 docstrings tried, of 3 functions; 2 were tested on held-out samples." in message
-    assert "The mean gain of all that came to them is +0.00" in message
+    assert "The mean gain of all docstrings tested on them is +0.00" in message

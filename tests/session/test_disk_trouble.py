@@ -128,8 +128,8 @@ def test_a_disk_error_of_another_kind_is_not_called_a_full_disk(session: Path) -
     told = translate(error, session)
     assert type(told) is SessionError
     assert str(told) == (
-        "The disk refused demo.session (fsync), although it is not full: a quota, the disk itself or its connection; what "
-        "was finished before is kept."
+        "The disk refused demo.session (fsync), although it is not full: a quota, the disk itself or its connection; "
+        "finished work is kept."
     )
     session.unlink()
     assert "was moved or deleted while it was open" in str(translate(error, session))

@@ -224,5 +224,5 @@ def test_errors_of_ours_leave_a_task_without_a_value_and_the_cell_unfinished(tmp
     outcome = docs_of(path)
     mean = outcome.by_column[0].means["pass@1"]
     assert (mean.value, mean.items, mean.undefined) == (1.0, 3, 3)
-    assert "errors of ours" in mean.missing[0].why
+    assert "workbench errors" in mean.missing[0].why
     assert not outcome.finished

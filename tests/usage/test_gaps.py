@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from running_probes import RUNNER, WORD_COUNTER, function_task, run_command, run_function
+from running_probes import WORD_COUNTER, function_task, import_runner, run_command, run_function
 
 from workbench.base import typed_json
 from workbench.sandbox.workbench_runner.values import encode
@@ -32,7 +32,7 @@ class Shown:
 def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pkg.py").write_text(PKG)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.syspath_prepend(RUNNER)
+    import_runner(monkeypatch)
     monkeypatch.delitem(__import__("sys").modules, "pkg", raising=False)
 
 

@@ -6,7 +6,7 @@ import datetime
 from pathlib import Path
 
 import pytest
-from running_probes import RUNNER, WORD_COUNTER, function_task, read_function, run_command, run_function
+from running_probes import WORD_COUNTER, function_task, import_runner, read_function, run_command, run_function
 
 from workbench.sandbox.workbench_runner.values import encode
 from workbench.usage import controls
@@ -51,7 +51,7 @@ class Size(int):
 def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pkg.py").write_text(PKG)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.syspath_prepend(RUNNER)
+    import_runner(monkeypatch)
     monkeypatch.delitem(__import__("sys").modules, "pkg", raising=False)
 
 
@@ -178,6 +178,7 @@ LINES = command_task((("a.txt",), TEXT, "", "3 a.txt\n"), (("b.txt",), OTHER, ""
             '--top "$1" "$2"',
         ),
         ("`word-counter --words FILE...`, `--lines`", LINES, '--lines "$1"'),
+        (README, command_task(((), {}, "a b\n", "2 -\n"), ((), {}, "c", "1 -\n")), "- --words"),
         ("Options: `-l`, `--verbose`", LINES, '-l "$1"'),
         ("It has lines, `words` and `wc`.", LINES, None),
         ("```console\n$ other --lines a.txt\n```", LINES, None),

@@ -93,6 +93,7 @@ def test_a_method_is_named_by_its_class_or_an_object_of_it(page: str, expected: 
         (("--lines",), [(34, False), (51, True)]),
         (("-l",), [(34, False), (51, True)]),
         (("--top", "--min-length"), [(39, False), (40, False), (67, True)]),
+        (("-w", "-"), [(35, False)]),
         (("-lw",), [(34, False), (35, False)]),
         (("--columns",), []),
         (("count",), []),

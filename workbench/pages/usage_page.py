@@ -13,7 +13,6 @@ from workbench.pages.page import Note, PageTable, Part, Subheading, table_of
 from workbench.pages.wording import estimate_words, verdict_words
 from workbench.results.contents import cell
 from workbench.results.usage import PageUse, ReaderUse, TaskUse, UsageResults, use_and_scores
-from workbench.usage.gaps import Gap
 
 if TYPE_CHECKING:
     from workbench.results.contents import Contents
@@ -111,7 +110,7 @@ def _gaps(lines: list[TaskUse], title: str) -> Iterator[Part]:
     yield Subheading(f"Gaps of {title}" if title else "Gaps", plural(len(found), "task"))
     placed = sorted((gap.line, gap.section, one.task.target.name, gap) for one, gap in found if gap.line)
     if placed:
-        rows = tuple((section, str(line), name, _gap_words(gap)) for line, section, name, gap in placed)
+        rows = tuple((section, str(line), name, gap.words) for line, section, name, gap in placed)
         yield PageTable(("section", "line", "task", "gap"), rows, frozenset({1}))
     unnamed = [one.task.target.name for one, gap in found if not gap.line]
     if unnamed:
@@ -120,16 +119,6 @@ def _gaps(lines: list[TaskUse], title: str) -> Iterator[Part]:
 
 def _listed(names: Sequence[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more." if names[most:] else ".")
-
-
-def _gap_words(gap: Gap) -> str:
-    if gap.kind == "wrong example":
-        return f"`{gap.call}`: the page says {gap.says or 'that it works'}, the program gives {gap.gives}"
-    return {
-        "unnamed": "the page never names it",
-        "no example": "the page names it without an example",
-        "stumbled": "the page shows an example, but the reader stumbled",
-    }[gap.kind]
 
 
 def _missing(results: UsageResults, page: PageUse) -> Iterator[Part]:

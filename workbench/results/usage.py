@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import typed_json
 from workbench.base.text import NOTHING
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
+from workbench.session.groups import SOURCES, WITHOUT, Group
 from workbench.session.sample_counts import sample_counts
 from workbench.usage.gaps import Gap
 from workbench.usage.page_reader import read_page
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
-WITHOUT, SOURCES = "none", "source"
 _RESAMPLES = 2_000
 
 
@@ -220,6 +220,14 @@ class UsageResults:
             )
         shown = tuple(one for context, one in pages.items() if context not in (WITHOUT, SOURCES))
         return ReaderUse(name, shown, pages.get(WITHOUT), pages.get(SOURCES))
+
+    def of(self, group: Group) -> tuple[PageUse, ReaderUse] | None:
+        """Return the use of the page of a group, and that of all pages for the same reader."""
+        for used in self.readers:
+            for page in (*used.pages, used.none, used.source):
+                if page is not None and page.outcome.group == group:
+                    return page, used
+        return None
 
     def _ready_tasks(self) -> list[UsageTask]:
         return [task for key, task in self.tasks.items() if self.rows[key].state != "excluded"]

@@ -79,6 +79,8 @@ def _shape(word: str, files: set[str]) -> str:
 def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
     """Yield the program with the options that the page names: none, one, then two of them."""
     named = options_of_program(page, task)
+    if not any(call.stdin for call in task.shown):
+        named.pop("-", None)
     same = spellings(named)
     options = [
         (name, any(named[one][0] for one in named if same[one] == name), line)

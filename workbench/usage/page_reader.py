@@ -89,6 +89,8 @@ class _Reader:
     def span(self, text: str, line: int) -> None:
         text = PROMPT.sub("", " ".join(text.split())).removeprefix(">>> ")
         self._options(text, line, alone=True)
+        if text == "-":  # stands for standard input
+            self._found.options.append(NamedOption(text, "", line))
         words = text.split()
         if len(words) > 1 and not text.startswith("-") and "(" not in words[0]:
             self._command(text, line, None, block=False)
@@ -156,7 +158,7 @@ class _Reader:
 
     def _python(self, code: Code, *, labelled: bool) -> None:
         module = _module_before(code.before)
-        tree = example_of(code.code)
+        tree = python_of(code.code) or example_of(code.code)  # the docstrings of a module may have prompts
         says = dict(stated_results(code.code))
         if tree is None:
             statements = [

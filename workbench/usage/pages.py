@@ -218,7 +218,7 @@ def wanted_words(task: UsageTask, same: dict[str, str]) -> set[str]:
     for word in task.target.words:
         letters = {f"-{letter}" for letter in word[1:]} if re.fullmatch(r"-[A-Za-z]{2,}", word) else set()
         several = letters if word not in same and letters and letters <= set(same) else {word}
-        found |= {same.get(one, one) for one in several if one != "--"}
+        found |= {same.get(one, one) for one in several if one not in ("-", "--")}
     return found
 
 

@@ -74,6 +74,9 @@ class CommandCalls:
     def stop(self) -> None:
         for (owner, name), original in self._originals.items():
             setattr(owner, name, original)
+        for call in self._piped.values():
+            self.test = call["test"]
+            self._drop(call["program"], "a standard input that is written in parts")
 
     def program_of(self, module: str, name: str) -> str:
         """Return the program that calls a function of a module; "" if there is none."""

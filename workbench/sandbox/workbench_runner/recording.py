@@ -148,7 +148,6 @@ class Recorder:
         self._dropped: dict[tuple[str, str, str], None] = {}
         self._commands = CommandCalls(spec, self._is_source, self._owns)
         self._test = ""
-        self._generated = False  # whether hypothesis makes the test's values, which differ from run to run
         self._hook = self._make_hook()
 
     def result(self) -> dict[str, Any]:
@@ -169,7 +168,6 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: Any) -> None:
         self._test = self._commands.test = item.nodeid
-        self._generated = bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
         self._commands.inside = 0
         self._pending.clear()
 
@@ -178,8 +176,11 @@ class Recorder:
         yield from self._recording()
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_runtest_call(self) -> Iterator[None]:
-        yield from self._recording()
+    def pytest_runtest_call(self, item: Any) -> Iterator[None]:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            yield  # its values differ from run to run
+        else:
+            yield from self._recording()
 
     def _recording(self) -> Iterator[None]:
         if len(sys.modules) != self._modules:
@@ -323,7 +324,7 @@ class Recorder:
 
     def _arguments(self, frame: types.FrameType, site: Site) -> None:
         values, own = frame.f_locals, None
-        rank = int(self._generated or (frame.f_back is not None and self._is_source(frame.f_back)))
+        rank = int(frame.f_back is not None and self._is_source(frame.f_back))
         recorded: Recorded | None
         if site.role == "function":
             recorded = self._record("function", site, site.module, site.name)
