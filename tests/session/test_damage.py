@@ -104,7 +104,7 @@ def test_what_hangs_on_a_lost_row_is_named_in_every_table(
     with sql(regenerated[0]) as connection:
         connection.execute(f"INSERT INTO {row} FROM tasks LIMIT 1")
     with SessionReader(regenerated[0]) as reader:
-        assert f"a row hangs on {lost}" in sentences(reader)
+        assert f"a row depends on {lost}" in sentences(reader)
 
 
 def test_a_run_of_a_kind_that_is_not_one_still_shows_what_came_of_it(regenerated: tuple[Path, dict[str, str]]) -> None:

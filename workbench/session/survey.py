@@ -238,7 +238,7 @@ class Survey:
                 return
             raise
         for name, count in found:
-            rows = f"{count:,} of its rows hang" if count != 1 else "a row hangs"
+            rows = f"{count:,} of its rows depend" if count != 1 else "a row depends"
             self._note(f"table {child}", f"{rows} on {_noun(parent)} {shown(name)}, which cannot be read or is missing")
 
     # -- the views and copies that replace damaged tables
