@@ -103,26 +103,6 @@ async def test_at_most_15_steps_then_an_unparsed_submission(repository: Path) ->
     assert "last step" in model_client.requests[-1].messages[-1].content
 
 
-async def test_defect_5_hidden_things_are_neither_listed_nor_read(repository: Path) -> None:
-    hidden = ("ground_truth/facts.toml", "../demo/.env", "README.md", str(repository / "demo.py"))
-    reads = (call("read_file", path=path) for path in hidden)
-    model_client = scripted(call("list_directory"), call("list_directory", path="ground_truth"), *reads, DONE)
-    context, log = context_for(repository, model_client)
-    await make_agent("white").document(context)
-    texts = [step.observation.text for step in log.steps if step.observation]
-    assert json.loads(texts[0]) == ["big.py", "demo.py", "pkg/"]
-    assert all(text.startswith("Error: ") for text in texts[1:])
-
-
-async def test_defect_6_a_read_has_a_cap_and_says_so(repository: Path) -> None:
-    context, log = context_for(repository, scripted(call("read_file", path="big.py"), DONE), read_limit=1000)
-    await make_agent("white").document(context)
-    assert log.steps[0].observation is not None
-    text = log.steps[0].observation.text
-    assert len(text) < 1100
-    assert text.endswith("… cut after 1,000 characters; the file has 300,000 bytes")
-
-
 async def test_a_listing_has_the_same_cap_and_says_so(repository: Path) -> None:
     fonts = repository / "fonts"
     fonts.mkdir()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from planted import any_project, claims, context, judge, judged, untrue, verdict_on_example, write_project
@@ -132,9 +131,7 @@ def _has(module: str, name: str) -> bool:
         ("dicttoxml('a', root=False)", _MISSING, {}, "fails"),
     ],
 )
-def test_an_error_is_the_pages_fault_where_nothing_else_explains_it(
-    code: str, error: dict[str, object], how: dict[str, Any], verdict: str
-) -> None:
+def test_an_error_is_the_pages_fault_where_nothing_else_explains_it(code, error, how, verdict):
     assert judged(code, error, **how) == verdict
 
 

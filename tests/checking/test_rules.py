@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -198,9 +197,7 @@ _REAL = 'Traceback (most recent call last):\n  File "/x.py", line 9\nwordstat.Wo
         ("wordstat report", "urllib: temporary failure in name resolution", {}, "not run"),
     ],
 )
-def test_an_error_is_a_failure_unless_it_may_come_of_something_else(
-    command: str, err: str, how: dict[str, Any], verdict: str
-) -> None:
+def test_an_error_is_a_failure_unless_it_may_come_of_something_else(command, err, how, verdict):
     """False alarms that real READMEs gave: a file of the reader's in other words, an error that the page shows."""
     assert command_that_failed(command, err, **how) == verdict
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,9 +26,7 @@ MOVED = "s.session was moved while it was written; resume it under its new name.
     ],
     ids=["killed", "full", "removed", "moved", "replaced"],
 )
-def test_advice_is_given_once(
-    words: str, happened: Callable[[Path], object], advised: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_advice_is_given_once(words, happened, advised, tmp_path, monkeypatch):
     path = tmp_path / "s.session"
     create(path)
     with SessionWriter(path) as writer:

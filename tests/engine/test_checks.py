@@ -122,9 +122,7 @@ def test_claims_alone_stand_beside_a_check_with_blocks(recorded: Recorded) -> No
 
 @pytest.mark.slow
 @pytest.mark.sandbox
-def test_without_a_sandbox_names_are_looked_up_and_nothing_is_run(
-    needs_bubblewrap: None, recorded: Recorded, tmp_path: Path
-) -> None:
+def test_without_a_sandbox_names_are_looked_up_and_nothing_is_run(needs_bubblewrap, recorded, tmp_path):
     recorded.hand_in("bad", planted(["wrong default"])[0])
     forbidden = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
     ordered = [sys.executable, "-m", "workbench", "check", "--session", str(recorded.session)]
@@ -228,9 +226,7 @@ def test_one_block_once_more_leaves_the_others_as_they_were(recorded: Recorded, 
     ]
 
 
-def test_each_readme_is_held_against_the_content_that_its_trial_saw(
-    recorded: Recorded, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_readme_is_held_against_the_content_that_its_trial_saw(recorded, capsys):
     recorded.hand_in("a-lost", README, snapshot="0" * 64)
     recorded.hand_in("b-old", README)
     module = recorded.root / "wordstat" / "__init__.py"
@@ -255,9 +251,7 @@ def test_each_readme_is_held_against_the_content_that_its_trial_saw(
         (["--fix-claims"], "--fix-claims"),
     ],
 )
-def test_wrong_orders_get_one_sentence(
-    recorded: Recorded, capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
-) -> None:
+def test_wrong_orders_get_one_sentence(recorded, capsys, arguments, sentence):
     recorded.hand_in("none", None)
     assert main(["check", "--session", str(recorded.session), "--no-run", *arguments]) == 2
     assert sentence in capsys.readouterr().err

@@ -196,9 +196,7 @@ def test_what_an_example_recorded_elsewhere_is_no_measure_of_this_machine(tmp_pa
 
 
 @pytest.mark.parametrize(("more", "known"), [({}, {"word_counter": 2}), ({"limit": 2}, {}), ({"tasks": ["a"]}, {})])
-def test_only_a_run_of_all_tasks_says_how_many_a_source_has(
-    tmp_path: Path, more: dict[str, object], known: dict[str, int]
-) -> None:
+def test_only_a_run_of_all_tasks_says_how_many_a_source_has(tmp_path, more, known):
     made = Recorder(tmp_path / "a.session")
     made.run(asks=[{"evaluator": "local", "samples": 1, **more}])
     for place in range(2):

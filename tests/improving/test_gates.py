@@ -98,9 +98,7 @@ def test_an_honest_docstring_is_laid_out_as_the_file_is_and_nothing_else_changes
         ("Sum; raises OverflowedError.", "claims", "nothing here is called OverflowedError"),
     ],
 )
-def test_a_docstring_that_is_too_long_or_not_true_or_the_code_is_refused(
-    project: ProjectIndex, text: str, gate: str, said: str
-) -> None:
+def test_a_docstring_that_is_too_long_or_not_true_or_the_code_is_refused(project, text, gate, said):
     source = SOURCE.encode()
     with pytest.raises(Refused) as refused:
         check_docstring(source, function(source), text.strip(), project)

@@ -73,9 +73,7 @@ def written(session: Path, format: str) -> str:
 
 
 @pytest.mark.parametrize("format", ["html", "md", "show"])
-def test_works_and_each_alarm_are_shown(
-    checked: tuple[Path, str], format: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_works_and_each_alarm_are_shown(checked, format, capsys):
     session, trial = checked
     if format == "show":
         assert main(["show", str(session), trial]) == 0
@@ -106,9 +104,7 @@ def test_programs_get_the_counts_and_the_whole_check(checked: tuple[Path, str]) 
     assert {rows[key]["blocks"] for key in rows if key != trial} == {""}
 
 
-def test_a_check_with_blocks_counts_before_claims_alone_and_damaged_counts_not_at_all(
-    checked: tuple[Path, str],
-) -> None:
+def test_a_check_with_blocks_counts_before_claims_alone_and_damaged_counts_not_at_all(checked):
     session, trial = checked
     keep(session, trial, CheckResult(("README.md",), (), CHECKED.claims[:1]), executed=0)
     with SessionReader(session) as reader:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from remote_agents.aeo_agents import FirstAgent, SecondAgent, answering, tagged
@@ -85,9 +83,7 @@ async def test_before_its_last_step_the_second_agent_sees_a_listing_as_it_is(tmp
         lambda call: json.dumps({"name": call["name"], "arguments": call["kwargs"]}),
     ],
 )
-async def test_the_first_agent_is_understood_in_any_dress(
-    dress: Callable[[dict[str, Any]], str], tmp_path: Path
-) -> None:
+async def test_the_first_agent_is_understood_in_any_dress(dress, tmp_path):
     submission, steps = await driven(FirstAgent(dress), tmp_path)
     assert [(step.kind, step.action) for step in steps] == [
         ("tool", "list_directory"),

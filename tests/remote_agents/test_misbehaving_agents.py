@@ -134,9 +134,7 @@ async def redirecting(rogue: Rogue, request: dict[str, Any], send: Callable[[byt
         (False, redirecting, "unavailable", "redirects to http://127.0.0.1:1/"),
     ],
 )
-async def test_an_answer_that_breaks_the_rules_ends_the_conversation(
-    streaming: bool, answer: Callable[..., Any], kind: str, words: str
-) -> None:
+async def test_an_answer_that_breaks_the_rules_ends_the_conversation(streaming, answer, kind, words):
     async with serving(answer) as rogue:
         rogue.card = lambda: json_page(card(rogue.url, streaming=streaming))
         peer = Peer(rogue.url, PeerLimits(seconds=0.5 if answer is silent else 60), headers={})
@@ -160,9 +158,7 @@ async def test_an_answer_that_breaks_the_rules_ends_the_conversation(
     ],
 )
 @pytest.mark.parametrize("older", [False, True])
-async def test_an_error_of_json_rpc_is_told_with_its_code_and_its_words(
-    error_: object, words: str, older: bool
-) -> None:
+async def test_an_error_of_json_rpc_is_told_with_its_code_and_its_words(error_, words, older):
     async def answer(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
         await send(json_page({"jsonrpc": "2.0", "id": request["id"], "error": error_}))
 
@@ -335,9 +331,7 @@ async def test_credentials_go_to_their_origin_only_and_are_never_recorded(monkey
 @pytest.mark.parametrize(
     "value", ["{tok", "[7]", '{"http://x": 7}', '{"no address": {}}', '{"http://x": {"A": "b\\n"}}']
 )
-def test_credentials_that_cannot_be_read_are_refused_without_being_quoted(
-    monkeypatch: pytest.MonkeyPatch, value: str
-) -> None:
+def test_credentials_that_cannot_be_read_are_refused_without_being_quoted(monkeypatch, value):
     from workbench.base.errors import UsageError
     from workbench.interop.a2a.wire import headers_by_origin
 

@@ -75,9 +75,7 @@ async def test_the_served_agent_scores_the_same_as_in_process(served: str, local
 
 @pytest.mark.network
 @pytest.mark.parametrize(("binding", "streaming"), [("JSONRPC", "streaming"), ("HTTP+JSON", "not")])
-def test_a_benchmark_of_version_0_3_gets_the_same_answers(
-    served: str, local: Local, older_python: Path, binding: str, streaming: str
-) -> None:
+def test_a_benchmark_of_version_0_3_gets_the_same_answers(served, local, older_python, binding, streaming):
     case = find_case("word_counter")
     messages = [first_message(case.name, case.agent_description)]
     with SessionReader(local.session) as reader:
@@ -188,9 +186,7 @@ async def test_a_message_that_failed_can_be_sent_again_and_after_a_submission_co
         ("Please write a README.", "the project", "Please write a README."),
     ],
 )
-def test_the_project_of_a_first_message_is_read_as_benchmarks_write_it(
-    message: str, name: str, description: str
-) -> None:
+def test_the_project_of_a_first_message_is_read_as_benchmarks_write_it(message, name, description):
     assert assignment_in(message) == Assignment(name, description)
 
 
@@ -283,9 +279,7 @@ async def test_a_web_page_is_not_answered(headers: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("token", "words"), [("", "set a token in WORKBENCH_SERVE_TOKEN"), ("short", "too easy to guess")]
 )
-def test_without_a_good_token_only_this_machine_is_served(
-    monkeypatch: pytest.MonkeyPatch, token: str, words: str
-) -> None:
+def test_without_a_good_token_only_this_machine_is_served(monkeypatch, token, words):
     monkeypatch.setenv(TOKEN, token)
     with pytest.raises(UsageError, match=words):
         ListenAddress.at("0.0.0.0", 9002)

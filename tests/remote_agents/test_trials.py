@@ -158,9 +158,7 @@ def test_an_agent_that_is_not_there_leaves_nothing_behind(home: Path, tmp_path: 
     assert not (tmp_path / "none.session").exists()
 
 
-def test_a_study_has_one_column_of_a_remote_agent_and_its_cells_say_why_there_is_nothing(
-    home: Path, tmp_path: Path
-) -> None:
+def test_a_study_has_one_column_of_a_remote_agent_and_its_cells_say_why_there_is_nothing(home, tmp_path):
     file = tmp_path / "study.toml"
     file.write_text(
         'name = "mine"\nkind = "agents"\nrows = ["word_counter"]\n[columns]\n'

@@ -108,9 +108,7 @@ def test_no_query_is_without_an_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", [10, 2**40], ids=["says-little", "says-all"])
-def test_a_text_unpacks_to_no_more_than_it_says_or_than_any_has(
-    said: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_unpacks_to_no_more_than_it_says_or_than_any_has(said, tmp_path, monkeypatch):
     monkeypatch.setattr(blobs, "MOST", 2**20)
     path = changed(tmp_path / "s.session", "")
     connection = sqlite3.connect(path)

@@ -95,9 +95,7 @@ LINES = st.lists(LINE, min_size=1, max_size=3, unique=True).map(tuple)
 
 @settings(max_examples=25, deadline=None)
 @given(LINES, LINES, LINES, LINE, st.integers(1, 9), st.floats(0, 1000, allow_nan=False))
-def test_whatever_it_holds_is_read_as_it_was_written(
-    rows: tuple[str, ...], systems: tuple[str, ...], models: tuple[str, ...], title: str, samples: int, dollars: float
-) -> None:
+def test_whatever_it_holds_is_read_as_it_was_written(rows, systems, models, title, samples, dollars):
     study = Study(
         "mine", DOCS, rows, tuple(StudyColumn(one, model) for one in systems for model in models), samples=samples, k=(1,),
         spend_limit=dollars, limits=StudyLimits(tasks=samples), title=title,

@@ -179,8 +179,9 @@ def test_forms_with_few_calls_get_the_inputs_of_others(names):
 
 
 def test_arguments_that_a_shell_would_read_are_quoted(names):
-    [task] = commands(names, *(command("--", "$HOME; ls", stdin=text) for text in ("x", "y", "z"))).values()
-    assert task.target.reference == "tool -- '$HOME; ls'"
+    [task] = commands(names, *(command("--by", "$HOME; ls", "a b", stdin=text) for text in ("x", "y", "z"))).values()
+    assert task.target.reference == "tool --by '$HOME; ls' \"$1\""
+    assert {call.inputs for call in task.hidden} == {("'a b'",)}
     assert task.target.name.endswith("< INPUT")
 
 

@@ -226,6 +226,12 @@ class WorkbenchApp(NavigatingApp):
 
         await ask_and_start(self, source, docs)
 
+    async def ask_and_measure(self, source: str = "", trial: str = "") -> None:
+        """Measure the use of a page of a source, or of the README of a trial."""
+        from workbench.app.regeneration.new_run_dialog import ask_and_measure
+
+        await ask_and_measure(self, source, trial)
+
     async def ask_for_study(self, rows: Sequence[str] = (), like: str = "") -> None:
         from workbench.app.study.new_study_dialog import ask_and_start
 

@@ -77,6 +77,7 @@ class KeyList(RowList):
     KeyList > .row--passed-before { color: $verdict-passed; text-style: underline; }
     KeyList > .row--timeout { color: $verdict-timeout; }
     KeyList > .row--crashed { color: $verdict-crashed; }
+    KeyList > .row--bypassed { color: $verdict-bypassed; }
     """
 
     def __init__(self, about: Screen[object]) -> None:

@@ -13,6 +13,7 @@ from workbench.commands.arguments import Argument, Command, plan_arguments, shar
 from workbench.commands.order_command import ORDERING, carry_out, print_estimate
 from workbench.commands.output import print_json, say, say_path, tell, tell_damage
 from workbench.commands.summaries import order_summary, planned_trials, watch, watch_order, watch_runs
+from workbench.commands.usage_results import watch_usage
 from workbench.commands.watching import (
     RegenerationWatch,
     ScoreSelection,
@@ -88,13 +89,16 @@ def resume(arguments: argparse.Namespace) -> int:
 
     mine = [key for key, kind in kinds.items() if arguments.run in ("", key) and kind == "regenerate"]
     documents = [key for key in runs if kinds[key] == "document"]
+    usage = [key for key in runs if kinds[key] == "usage"]
     imports = [key for key in runs if kinds[key] == "import"]
     for key in imports:
         code = max(code, _resumed_import(session, key, as_json=arguments.json))
-    if documents or not (mine or imports):
+    if documents or not (mine or imports or usage):
         code = max(code, watch_runs(session, documents, None, arguments.json, trials))
     if code == 130:
         return code
+    if usage:
+        code = max(code, watch_usage(session, usage, None, since, as_json=arguments.json))
     return max(code, _regenerations(arguments, session, [key for key in runs if key in mine], mine, since))
 
 
@@ -185,7 +189,13 @@ def rerun(arguments: argparse.Namespace) -> int:
             # left to resume.
             advice = "" if candidates.asks else "Candidates that were not tested again keep their former verdicts."
             code = 0
+            with SessionReader(candidates.session) as reader:
+                kinds = {row.id: row.kind for row in reader.runs()}
             for one in candidates.orders:
+                key = one if isinstance(one, str) else one.run
+                if kinds[key] == "usage":
+                    code = max(code, watch_usage(candidates.session, [key], None, since, as_json=arguments.json))
+                    continue
                 watch = RegenerationWatch(since)
                 code = max(code, watch_order(candidates.session, one, None, watch, arguments.json, advice))
                 if code == 130:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import subprocess
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 from workbench.base import settings
 from workbench.base.files import expanded
@@ -14,17 +12,16 @@ from workbench.base.text import one_line, plural
 from workbench.catalog import check_python, resolve_case
 from workbench.commands.arguments import Argument, Verb, plan_arguments, plan_of, shared
 from workbench.commands.order_command import ORDERING, carry_out, session_path
-from workbench.commands.output import interrupted, print_json
+from workbench.commands.output import print_json
 from workbench.commands.terminal import StageBars, Terminal
-from workbench.commands.watching import RegenerationWatch, follow, position, showing, stop
+from workbench.commands.usage_results import watch_usage
+from workbench.commands.watching import position
 from workbench.engine.usage_building import NoUsageTasks, PreparedUsage, dropped_usage, prepare_usage
 from workbench.orders.usage import UsageOrder
 from workbench.pages.page import Note, PageTable, Part, Subheading
-from workbench.pages.usage_page import usage_json, usage_lines, usage_parts
 from workbench.plans.usage import UsagePlan
-from workbench.results.usage import UsageResults
 from workbench.sandbox import choose_backend
-from workbench.session import SessionReader
+from workbench.sandbox.workbench_runner.values import decode
 from workbench.usage.building import UsageTaskSet
 from workbench.usage.statements import statement
 from workbench.usage.tasks import Call, UsageTask
@@ -112,7 +109,10 @@ def _parts(built: UsageTaskSet) -> Iterator[Part]:
 
 
 def _shown(task: UsageTask) -> str:
-    return "; ".join(one_line(f"{call_text(call)} == {call.expected}", 50) for call in task.shown)
+    if task.target.kind != "command":
+        return "; ".join(one_line(f"{call_text(call)} == {call.expected}", 50) for call in task.shown)
+    results = (one_line(str(decode(call.expected)["stdout"]), 50) for call in task.shown)
+    return "; ".join(result or "no output" for result in results)
 
 
 # -- measure
@@ -132,39 +132,11 @@ def measure(arguments: argparse.Namespace) -> int:
     within = arguments.session or (plan.source if named.suffix == ".session" or arguments.trial else "")
     order = UsageOrder(session_path(within), plan, tuple(arguments.trial))
     since = position(order.session)
-    return carry_out(arguments, order, lambda: watch_usage(order.session, order.runs, order.process, arguments, since))
-
-
-def watch_usage(
-    session: Path,
-    runs: Sequence[str],
-    process: subprocess.Popen[bytes] | None,
-    arguments: argparse.Namespace,
-    since: int,
-) -> int:
-    """Follow usage runs one after another, print their results, and return the exit code."""
-    code = 0
-    for run in runs:
-        with showing(arguments.json) as show:
-            show({"type": "run", "run": run, "session": str(session)})
-            try:
-                state = follow(session, run, process if len(runs) == 1 else None, show, RegenerationWatch(since))
-            except KeyboardInterrupt:
-                stop(session, run)
-                return interrupted("Some answers", f"To continue: workbench resume {session}")
-        with SessionReader(session) as reader:
-            row = reader.run(run)
-            if row is None:
-                return 1
-            results = UsageResults.read(reader, row)
-        if arguments.json:
-            for line in usage_lines(results):
-                print_json(line)
-            print_json(usage_json(results))
-        elif results.rows:
-            Terminal().parts((*usage_parts(results), Note(f"session: {session}")))
-        code = max(code, int(state != "done" or bool(results.unfinished)))
-    return code
+    return carry_out(
+        arguments,
+        order,
+        lambda: watch_usage(order.session, order.runs, order.process, since, as_json=arguments.json),
+    )
 
 
 VERBS: dict[str, Verb] = {

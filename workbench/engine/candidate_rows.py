@@ -109,7 +109,7 @@ class CandidateTable:
             if ordered and not self._started:
                 connection.execute(
                     "UPDATE candidates SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'asking') "
-                    "AND verdict IS NULL AND answer_blob IS NULL AND evaluator NOT IN (?, ?) "
+                    "AND verdict IS NULL AND answer_blob IS NULL AND control = 0 AND evaluator NOT IN (?, ?) "
                     "AND id NOT IN (SELECT value FROM json_each(?))",
                     (self._run, *CONTROLS, json.dumps(list(ordered))),
                 )
@@ -117,7 +117,7 @@ class CandidateTable:
             if ordered:
                 connection.execute(
                     "UPDATE candidates SET state = 'queued' WHERE run_id = ? AND (verdict = 'error' OR state = 'cancelled') "
-                    "AND (evaluator IN (?, ?) OR id IN (SELECT value FROM json_each(?)))",
+                    "AND (control = 1 OR evaluator IN (?, ?) OR id IN (SELECT value FROM json_each(?)))",
                     (self._run, *CONTROLS, json.dumps(list(ordered))),
                 )
 

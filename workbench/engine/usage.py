@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -19,13 +20,13 @@ from workbench.engine.task_building import cores
 from workbench.engine.task_rows import TaskItem, decide_task
 from workbench.engine.usage_building import NoUsageTasks, PreparedUsage, prepare_usage
 from workbench.models.types import Message
-from workbench.orders.usage import LITERAL, OWN, SOURCES, WITHOUT, own_page
+from workbench.orders.usage import LITERAL, OWN, own_page
 from workbench.plans.plan import Ask, chosen
 from workbench.plans.usage import UsagePlan
 from workbench.regeneration.extraction import Extraction, Style
 from workbench.sandbox import Job, Limits, Pool, Report, Route, choose_backend, pool
 from workbench.session import SessionReader, SessionWriter
-from workbench.session.groups import CONTROLS
+from workbench.session.groups import CONTROLS, SOURCES, WITHOUT
 from workbench.session.identity import task_id, tested_by
 from workbench.session.rows import RunRow
 from workbench.usage import controls, gaps, literal, probing, prompts, verdicts
@@ -33,6 +34,8 @@ from workbench.usage.statements import statement
 from workbench.usage.tasks import UsageTask
 from workbench.usage.tree import usage_workspace
 
+# An option in the declarations of argparse, click and typer: a string by itself.
+_OPTION = re.compile(r"""["'](--?[A-Za-z][\w-]*)["']""")
 REBUILT = "The tasks were built again, and this is no longer one of them."
 
 
@@ -170,7 +173,10 @@ class Pages:
             path = root / name.path
             if name.module not in sources and path.is_file():
                 sources[name.module] = path.read_text("utf-8", "replace")
-        return prompts.page_of_sources(sources)
+        options = sorted({option for source in sources.values() for option in _OPTION.findall(source)})
+        programs = "".join(f"```sh\n{program}\n```\n" for program in self._prepared.built.programs)
+        listed = f"Options: {', '.join(f'`{option}`' for option in options)}\n" if programs and options else ""
+        return f"{programs}{listed}\n{prompts.page_of_sources(sources)}"
 
 
 @dataclass(eq=False)

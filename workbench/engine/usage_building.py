@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.base.errors import WorkbenchError
 from workbench.catalog import TestCase
@@ -74,6 +74,8 @@ async def prepare_usage(
     progress.update("filter", "done", done=found, total=found, note=note)
     if not built.tasks:
         raise NoUsageTasks(f"{case.name} gives no usage task: {_why_none(built)}", built)
+    # The tree in which answers are tested must not contain tests under other names.
+    environment = replace(environment, workspace=replace(environment.workspace, test_paths=built.test_paths))
     return PreparedUsage(case, snapshot, environment, built, cached)
 
 

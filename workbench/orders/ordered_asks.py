@@ -203,7 +203,7 @@ def check_samples(session: Path, plan: CandidatePlan) -> None:
 #: The share of fast verdicts that are re-checked, in addition to those of the originals.
 RANDOM_SHARE = 0.01
 
-_LOOKED_AT = ("passed", "failed", "timeout", "crashed")
+_LOOKED_AT = ("passed", "failed", "timeout", "crashed", "bypassed")
 _FAST = (Route.HOT, Route.WARM)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.checking.pages import find_pages, project_folder
 from workbench.orders import defaults
-from workbench.orders.estimate import WorkEstimate, added, estimate_ask
+from workbench.orders.estimate import WorkEstimate, added, estimate_candidates
 from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder, select_trials
 from workbench.orders.ordered_asks import check_samples, is_same_work
@@ -25,13 +26,13 @@ from workbench.orders.regenerate import absolute_source, content_of, grow
 from workbench.plans.plan import Ask, repeating
 from workbench.plans.usage import UsagePlan
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
-from workbench.session.groups import canonical
+from workbench.session.groups import SOURCES, WITHOUT, canonical
 from workbench.session.identity import run_id
 from workbench.session.rows import RunRow, columns
 from workbench.session.session_names import resolve_session
 
-OWN, WITHOUT, SOURCES, SHUFFLED = "README", "none", "source", "shuffled"
-"""The pages of a project itself: its own README, no page, its public names or sources, and another project's README."""
+OWN, SHUFFLED = "README", "shuffled"
+"""Pages besides no page and the sources: the project's own README, and another project's."""
 LITERAL = "literal"
 READERS = (LITERAL, "reference", "stub", "table", "package")
 """Readers that need no model."""
@@ -64,7 +65,7 @@ def read_page_arm(path: Path) -> PageArm:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The pages of one project to measure."""
+    """What is measured: pages of one project."""
 
     source: str
     pages: tuple[PageArm, ...]
@@ -99,7 +100,7 @@ def _of_session(session: Path, trials: Sequence[str]) -> tuple[Path, list[Subjec
     with SessionReader(session) as reader:
         rows = select_trials(
             session, reader.trials(), trials, lambda row: row.readme_blob is not None,
-            lambda row: "submitted no README that could be measured",
+            lambda row: "handed in no README that could be measured",
         )  # fmt: skip
         found: dict[str, dict[str, PageArm]] = {}
         for row in rows:
@@ -160,7 +161,7 @@ def _recorded_ask(session: Path) -> Ask:
         runs = [run for run in reader.runs() if run.kind == "usage"]
         asks = [ask for run in runs for ask in UsagePlan.from_json(run.config).asks if ask.prompt]
     if not asks:
-        raise UsageError(f"{session.name} contains no answers of a reader to replay.")
+        raise UsageError(f"{session.name} holds no answers of a reader to replay.")
     return asks[-1]
 
 
@@ -194,10 +195,28 @@ class UsageOrder(WorkOrder):
         check_place(self.session)
 
     def estimate(self, measured: MeasuredRates) -> WorkEstimate:
-        # A usage run has fewer tasks than its source has functions, so the number of functions is an upper bound.
-        asks = [(plan.source, ask, plan.rebuild) for plan in self.plans() for ask in plan.asks]
-        estimate = added(estimate_ask(measured, source, ask, rebuild=rebuild) for source, ask, rebuild in asks)
-        return replace(estimate, up_to=True)
+        plans = self.plans()
+        estimate = added(
+            estimate_candidates(measured, plan.source, ask.evaluator, candidates=self._missing(plan, ask))
+            for plan in plans
+            for ask in plan.asks
+        )
+        if all(ask.evaluator in READERS or ask.evaluator.startswith("samples:") for plan in plans for ask in plan.asks):
+            return replace(estimate, noun="answer", requests=0.0)
+        return replace(estimate, noun="answer")
+
+    def _missing(self, plan: UsagePlan, ask: Ask) -> int | None:
+        """Return the number of answers that an ask adds, or None if the session has no tasks of this project yet."""
+        if not self.session.exists():
+            return None
+        with SessionReader(self.session, surveyed=False) as reader:
+            run = next((run for run in reversed(reader.runs()) if is_same_work(run, plan)), None)
+            tasks = [task.id for task in reader.tasks(run.id) if task.state != "excluded"] if run is not None else []
+            if run is None or not tasks or ask.tasks:
+                return None
+            had = Counter(row.task_id for row in reader.candidates(run.id) if row.task_id in tasks and
+                          (row.evaluator, row.context) == (ask.evaluator, ask.context))  # fmt: skip
+        return sum(max(0, ask.samples - had[task]) for task in tasks[: ask.limit or None])
 
     def write(self) -> None:
         self.runs = [order_usage(self.session, plan, subject.pages) for plan, subject in
@@ -205,7 +224,7 @@ class UsageOrder(WorkOrder):
 
 
 def resolved(plan: UsagePlan, subject: Subject) -> UsagePlan:
-    """Fill in this machine's defaults; every page is compared with no page and with the sources."""
+    """Fill in this machine's defaults; every page is measured beside no page and the sources."""
     from workbench.sandbox.choose import backend_info
 
     check_regeneration(plan)
@@ -252,7 +271,7 @@ def order_usage(session: Path, plan: UsagePlan, pages: Sequence[PageArm]) -> str
 def own_page(root: Path, reference: str | None, *, docs: bool) -> tuple[str, str]:
     """Return the name and text of a project's own README, with the pages of its docs if ``docs`` is set.
 
-    If the repository of a test case has no README, the one of its ground truth is used. Both are "" if there is none.
+    A test case without a README in its repository has the one of its ground truth. Both are "" without any.
     """
     paths = find_pages(root)
     pages = paths if docs else [path for path in paths if "/" not in path][:1]

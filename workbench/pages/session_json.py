@@ -11,6 +11,7 @@ from workbench.checking.verdicts import CheckDamaged, checked_of
 from workbench.grounding import read_trial
 from workbench.grounding.items import NOT_SEEN, NOWHERE, SEEN, UNSEEN
 from workbench.pages.excerpts import split_answer
+from workbench.pages.usage_page import usage_json
 from workbench.results.contents import Contents, Regenerated, Run, Trial, former_failing, tier_points
 from workbench.results.spread import own_points
 from workbench.session.groups import settings_of
@@ -168,8 +169,9 @@ def call_values(reader: SessionReader, call: CallRow, keep: Callable[[str, str],
     }
 
 
-def regeneration_values(outcome: Regenerated) -> Values:
+def regeneration_values(run: Run, outcome: Regenerated) -> Values:
     return {
+        **({"usage": usage_json(run.usage)} if run.usage is not None else {}),
         "stages": [picked(one, "name", "state", "done", "total", "note") for one in outcome.stages],
         "evaluators": [one.to_json() for one in outcome.groups],
         "self_check": outcome.check.to_json(),
@@ -330,7 +332,7 @@ def report_json(reader: SessionReader, contents: Contents) -> Iterator[str]:
                 for candidate in line.candidates
             ]
             tasks.append({**task_values(reader, task, outcome), "candidates": candidates})
-        regenerations.append({"run": run.row.id, **regeneration_values(outcome), "tasks": tasks})
+        regenerations.append({"run": run.row.id, **regeneration_values(run, outcome), "tasks": tasks})
     yield json_text(
         {
             "type": "report",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import glyphs
@@ -11,14 +12,14 @@ from workbench.base.text import plural, share
 from workbench.pages.page import Note, PageTable, Part, Subheading, table_of
 from workbench.pages.wording import estimate_words, verdict_words
 from workbench.results.contents import cell
-from workbench.results.usage import PageUse, ReaderUse, TaskUse, UsageResults
-from workbench.usage.gaps import Gap
+from workbench.results.usage import PageUse, ReaderUse, TaskUse, UsageResults, use_and_scores
 
 if TYPE_CHECKING:
+    from workbench.results.contents import Contents
     from workbench.session.reader import SessionReader
     from workbench.session.rows import RunRow
 
-_MOST_ROWS = 200
+_MOST_ROWS, _MOST_PAGES = 200, 8
 MEASURES = (
     "Use measures what a reader can do with a page: functions and commands that the project's own tests call with "
     "literals. It does not measure prose, installation, or what the tests do not call."
@@ -26,87 +27,120 @@ MEASURES = (
 
 
 def usage_parts(results: UsageResults) -> Iterator[Part]:
-    """Yield a usage run as parts of a page, for each reader and page: the tasks, the gaps, and the figures."""
-    for used in results.readers:
-        for page in used.pages:
-            yield Subheading(page.context, used.reader)
-            lines = results.lines(page)
-            yield _table(lines[:_MOST_ROWS])
-            if len(lines) > _MOST_ROWS:
-                yield Note(f"… and {len(lines) - _MOST_ROWS:,} more tasks")
-            yield from _gaps(lines)
-            yield Note(figures(page, used), "strong")
-            yield Note(worth_words(page))
-    if results.should_be_named:
-        for used in results.readers[:1]:
-            for page in used.pages:
-                yield from _missing(results, page)
+    """Yield a usage run as parts of a page: tasks, gaps, and the figures of each page beside no page and the sources."""
+    every = [(used, page) for used in results.readers for page in used.pages]
+    if len(every) == 1:
+        yield _tasks(results.lines(every[0][1])[:_MOST_ROWS])
+    elif every:
+        yield _matrix(results, every)
+    if results.ready > _MOST_ROWS:
+        yield Note(f"… and {results.ready - _MOST_ROWS:,} more tasks")
+    for used, page in every:
+        yield from _gaps(results.lines(page), f"{page.context} · {used.reader}" if len(every) > 1 else "")
+    yield Subheading("Pages")
+    yield _pages(results)
+    for _, page in every[:1] if len({page.page for _, page in every}) == 1 else every:
+        yield from _missing(results, page)
+    yield from map(
+        Note, dict.fromkeys(page.worth.words for _, page in every if page.worth and page.worth.value is None)
+    )
+    if results.controls:
+        controls = ", ".join(f"{name} {share(value)}" for name, value in results.controls.items())
+        yield Note(f"Controls, as the share of tasks that they pass: {controls}.")
+    if results.excluded:
+        yield Note(f"{plural(results.excluded, 'task')} excluded, because a control failed.", "advice")
     yield Note(MEASURES)
 
 
-def _table(lines: list[TaskUse]) -> PageTable:
+def _tasks(lines: list[TaskUse]) -> PageTable:
     columns: dict[str, Callable[[TaskUse], str]] = {
         "task": lambda one: one.task.target.name,
         "kind": lambda one: one.task.target.kind,
         "hidden calls": lambda one: str(len(one.task.hidden)),
         "named": lambda one: "" if one.named is None else "yes" if one.named else "no",
-        "samples": lambda one: "".join(map(cell, one.candidates)).replace(glyphs.RUNNING, glyphs.WAITING),
+        "samples": lambda one: _samples(one),
         "use@1": lambda one: share(one.result.at(1)),
         "line": lambda one: "" if one.line is None else str(one.line),
-        "without an answer": lambda one: one.why,
     }
-    return table_of(lines, columns, {"hidden calls", "use@1", "line"}, optional={"line"}, droppable=("kind", "line"))
+    return table_of(lines, columns, {"hidden calls", "use@1", "line"}, optional={"line"}, droppable=("kind",))
 
 
-def _gaps(lines: list[TaskUse]) -> Iterator[Part]:
+def _samples(one: TaskUse) -> str:
+    return "".join(map(cell, one.candidates)).replace(glyphs.RUNNING, glyphs.WAITING)
+
+
+def _matrix(results: UsageResults, every: list[tuple[ReaderUse, PageUse]]) -> PageTable:
+    """Return the samples of each task, with a column for each page and reader."""
+    shown = every[:_MOST_PAGES]
+    readers = {used.reader for used, _ in shown}
+    heads = [page.context if len(readers) == 1 else f"{page.context} · {used.reader}" for used, page in shown]
+    cells = [{one.row.id: _samples(one) for one in results.lines(page)} for _, page in shown]
+    rows = [
+        (task.target.name, *(of_page.get(key, "") for of_page in cells))
+        for key, task in results.tasks.items()
+        if any(key in of_page for of_page in cells)
+    ]
+    return PageTable(("task", *heads), tuple(rows[:_MOST_ROWS]))
+
+
+def _pages(results: UsageResults) -> PageTable:
+    arms: list[tuple[ReaderUse, PageUse]] = []
+    for used in results.readers:
+        arms += [(used, page) for page in (*used.pages, used.none, used.source) if page is not None]
+    columns: dict[str, Callable[[tuple[ReaderUse, PageUse]], str]] = {
+        "page": lambda one: one[1].context,
+        "reader": lambda one: one[0].reader,
+        **{
+            f"use@{k}": partial(lambda place, one: estimate_words(one[1].use_at[place]), place)
+            for place, k in enumerate(results.ks)
+        },
+        "named": lambda one: "" if one[1].named is None else f"{one[1].named} of {results.ready}",
+        "worth": lambda one: one[1].worth.short if one[1].worth is not None else "",
+        "verdicts": lambda one: verdict_words(one[1].outcome.totals.verdicts),
+        "partial": lambda one: ", ".join(one[1].outcome.marks),
+    }
+    return table_of(arms, columns, optional={"partial", "worth"}, droppable=("verdicts",))
+
+
+def _gaps(lines: list[TaskUse], title: str) -> Iterator[Part]:
+    """Yield what an author can mend, by section, and the tasks that the page never names."""
     found = [(one, one.gap) for one in lines if one.gap is not None]
     if not found:
         return
-    rows = tuple(
-        (gap.section or "(top)", str(gap.line or ""), one.task.target.name, _gap_words(gap)) for one, gap in found
-    )
-    rows = tuple(sorted(rows, key=lambda row: (int(row[1] or 0), row[2])))
-    yield Subheading("Gaps", plural(len(rows), "task"))
-    yield PageTable(("section", "line", "task", "gap"), rows, frozenset({1}))
+    yield Subheading(f"Gaps of {title}" if title else "Gaps", plural(len(found), "task"))
+    placed = sorted((gap.line, gap.section, one.task.target.name, gap) for one, gap in found if gap.line)
+    if placed:
+        rows = tuple((section, str(line), name, gap.words) for line, section, name, gap in placed)
+        yield PageTable(("section", "line", "task", "gap"), rows, frozenset({1}))
+    unnamed = [one.task.target.name for one, gap in found if not gap.line]
+    if unnamed:
+        yield Note(f"Never named: {_listed(unnamed)}", "advice")
 
 
-def _gap_words(gap: Gap) -> str:
-    if gap.kind == "wrong example":
-        return f"`{gap.call}`: the page says {gap.says or 'that it works'}, the program gives {gap.gives}"
-    return {
-        "unnamed": "the page never names it",
-        "no example": "the page names it without an example",
-        "stumbled": "the page shows an example, but the reader stumbled",
-    }[gap.kind]
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more." if names[most:] else ".")
 
 
 def _missing(results: UsageResults, page: PageUse) -> Iterator[Part]:
-    if page.names is None:
+    if page.names is None or not results.should_be_named:
         return
     missing = [name for name in results.should_be_named if name not in page.names]
     count = len(results.should_be_named)
-    text = f"{page.context} names {count - len(missing)} of {count} public names."
-    if missing:
-        text += f" Missing: {', '.join(missing[:12])}" + (f" and {len(missing) - 12} more." if missing[12:] else ".")
-    yield Note(text)
+    text = f"{page.context} names {count - len(missing)} of {plural(count, 'public name')}."
+    yield Note(text + (f" Missing: {_listed(missing)}" if missing else ""))
 
 
-def figures(page: PageUse, used: ReaderUse) -> str:
-    """Return use@k of a page with its interval, the tasks that it names, and use@k without a page and with the sources."""
-    parts = [f"use@{one.k} {estimate_words(one)}" for one in page.use_at]
-    if page.named is not None:
-        parts.append(f"names {page.named} of {plural(page.outcome.figures.tasks, 'task')}")
-    for label, arm in (("no page", used.none), ("sources", used.source)):
-        if arm is not None and arm.use_at and arm.use_at[0].value is not None:
-            parts.append(f"{label} {share(arm.use_at[0].value)}")
-    parts += page.outcome.marks
-    if page.outcome.totals.verdicts:
-        parts.append(verdict_words(page.outcome.totals.verdicts))
-    return " · ".join(parts)
-
-
-def worth_words(page: PageUse) -> str:
-    return f"worth {page.worth.words}" if page.worth is not None else ""
+def agreement_parts(contents: Contents, results: UsageResults) -> Iterator[Part]:
+    """Yield the scores beside use@1 for trials whose READMEs were measured, and their rank correlation."""
+    for used in results.readers:
+        found = use_and_scores(contents, used)
+        if found is None:
+            continue
+        rows = tuple((one.agent, one.page, f"{one.points:.1f}", share(one.use)) for one in found.trials)
+        yield Subheading(f"Use and score · {used.reader}")
+        yield PageTable(("agent", "page", found.judged, "use@1"), rows, frozenset({2, 3}))
+        words = f"{found.tau:.2f}" if found.tau is not None else "not defined, because one side does not vary"
+        yield Note(f"Kendall's tau-b of score and use@1 over {plural(len(rows), 'trial')}: {words}.")
 
 
 def usage_lines(results: UsageResults) -> Iterator[dict[str, Any]]:
@@ -137,7 +171,7 @@ def usage_json(results: UsageResults) -> dict[str, Any]:
         "session": results.session,
         "run": results.run.id,
         "state": results.state,
-        "source": results.run.plan.get("source"),
+        "project": results.run.plan.get("source"),
         "tasks": results.ready,
         **(every[-1] if every else empty),
         "pages": every,

@@ -16,19 +16,16 @@ class UsagePlan(CandidatePlan):
 
     source: str = argument(
         MISSING,
-        "subject SESSION|README|SOURCE",
-        "a session, whose READMEs are measured; a README in a project; or a case id, a folder, git URL@revision, "
-        "or NAME==VERSION",
+        "source SESSION|README|SOURCE",
+        "a session, whose READMEs are measured; a README in a project; or a case id, a folder, git URL@revision, or NAME==VERSION",
         effect=Effect.RUN,
-        line=DialogField("source", "A case, a folder, a git URL@revision or NAME==VERSION, with pytest "
-            "tests.", paths=True,
+        line=DialogField("source", "A case, a folder, a git URL@revision or NAME==VERSION, with pytest tests.", paths=True,
                   needed="Name a case, a folder, a git URL or NAME==VERSION."),
     )  # fmt: skip
     evaluator: str = argument(
         "literal",
         "--reader READER",
-        "literal (default), which needs no model; a LiteLLM name, local, agent:MODEL, replay:SESSION, "
-        "samples:FILE, or a control",
+        "literal (default), which needs no model; a LiteLLM name, local, agent:MODEL, replay:SESSION, samples:FILE, or a control",
         effect=Effect.CANDIDATE,
         line=DialogField("reader", completes=lambda: ("literal", *models()), paths=True, role="the reader"),
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import TaskRow
 
 
-WRONG_VERDICTS = ("failed", "timeout", "crashed", "invalid")
+WRONG_VERDICTS = ("failed", "timeout", "crashed", "invalid", "bypassed")
 """Verdicts of failed candidates; ``error`` means that the workbench failed, not the candidate."""
 
 Cause = tuple[str | int, ...]

@@ -17,11 +17,12 @@ from workbench.base import python_syntax
 from workbench.base.text import one_line
 from workbench.claims.python import Definition, imports_of, python_of
 from workbench.usage.command_attempts import command_attempts
-from workbench.usage.pages import Example, Named, UsagePage, read_page
+from workbench.usage.page_reader import read_page
+from workbench.usage.pages import Example, Named, UsagePage
 from workbench.usage.probing import Attempt
 from workbench.usage.tasks import UsageTask
 
-MOST_CALLS, MOST_COMMANDS = 120, 40
+MOST_CALLS, MOST_COMMANDS = 120, 30
 """Maximum numbers of attempts for a function or method, and for a command, which takes much longer."""
 _MOST_EACH = 6  # attempts for one example or name
 _MOST_SLOTS = 6

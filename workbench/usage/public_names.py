@@ -148,6 +148,11 @@ class PublicNames:
             return None
         return found[0], f"{found[1]}.{rest}" if rest else found[1]
 
+    def may_be_public(self, name: str) -> bool:
+        """Return whether a module and the name of a function, or of a method without its class, may be public."""
+        module, _, last = name.rpartition(".")
+        return self.place(module, last) is not None or not any(part.startswith("_") for part in name.split("."))
+
     def is_documented(self, module: str, qualname: str) -> bool:
         """Return whether a README should name a public callable.
 

@@ -35,7 +35,7 @@ def job(id: str, position: int, calls: Mapping[int, Call], answer: str, limits: 
 def judge(report: Report, calls: Mapping[int, Call]) -> Report:
     """Return the verdict on an answer by the report of its job; each call is a test that is named by its text."""
     by_number = {int(test.id.rpartition("[")[2].rstrip("]")): test for test in report.tests if test.id.endswith("]")}
-    names = _names(calls)
+    names = call_names(calls)
     tests = tuple(
         _compared(names[number], by_number[number], call) for number, call in calls.items() if number in by_number
     )
@@ -76,11 +76,16 @@ def _compared(name: str, test: TestOutcome, call: Call) -> TestOutcome:
     return replace(test, id=name)
 
 
+def given(message: str, call: Call) -> str:
+    """Return a failing call's message without the expected result: ``got …``, or how the answer failed."""
+    return message.removeprefix(f"expected {_short(call.expected)}, ")
+
+
 def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _names(calls: Mapping[int, Call]) -> dict[int, str]:
+def call_names(calls: Mapping[int, Call]) -> dict[int, str]:
     """Return a name for each call, all of them different."""
     names: dict[int, str] = {}
     for number, call in calls.items():

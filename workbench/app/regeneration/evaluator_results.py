@@ -145,5 +145,5 @@ def _of_source(reader: SessionReader, view: RunView) -> dict[str, Mapping[str, A
     def source(plan: Mapping[str, Any]) -> str:
         return str(plan.get("source") or plan.get("name") or "")
 
-    plans = {run.id: run.plan for run in reader.runs()}
+    plans = {run.id: run.plan for run in reader.runs() if run.kind == view.run.kind}
     return {key: plans[key] for key in view.order if key in plans and source(plans[key]) == source(view.plan)}

@@ -256,9 +256,7 @@ class Hot:
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                serve(
-                    dict(spec, nonce="", tests=[], trace=False, record=False, order="given"), writer, commands, answers
-                )
+                serve(dict(spec, nonce="", tests=[], trace=False, order="given"), writer, commands, answers)
             finally:
                 os._exit(70)
         for descriptor in (writer, commands, answers):

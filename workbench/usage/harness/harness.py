@@ -40,7 +40,7 @@ class AnswerFailed(Exception):
     __module__ = "builtins"
 
 
-class _Answer:
+class _LoadedAnswer:
     """The answer's function, once its text has been executed in this process."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ def _line(problem: BaseException) -> str:
     return f"{name}: {text}"[:_MESSAGE] if text else name
 
 
-_answer = _Answer()
+_answer = _LoadedAnswer()
 
 
 def run(kind: str, call: Mapping[str, Any], record_property: Callable[[str, object], None]) -> None:
