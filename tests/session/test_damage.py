@@ -80,7 +80,7 @@ def test_a_row_without_an_identity_is_left_out_and_named(documented, value):
     with SessionReader(path) as reader:
         assert {trial.id for trial in reader.trials()} == {names["second"], names["failed"]}
         assert "it is left out" in sentences(reader)
-        assert f"hang on trial {names['first'][:8]}" in sentences(reader), (
+        assert f"depend on trial {names['first'][:8]}" in sentences(reader), (
             "its steps and scores are not lost in silence"
         )
 
