@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from workbench.agents.protocol import (
+    DOCUMENTING,
     OWN_CLOSINGS,
     RESPOND,
     Action,
@@ -175,46 +176,33 @@ class Turn:
     began: float
 
 
-class AgentContext:
-    """The interface between an agent and the engine.
+class AgentSteps:
+    """Sends the requests of an agent and records its steps.
 
-    ``recorded`` is the recorded model if ``model`` is a replay. ``scope`` is the trial, and ``sample`` its repeat
-    number, which keeps repeats independent. ``max_steps`` includes the submission. ``read_limit`` is the maximum number
-    of characters that one tool call returns. ``sampling`` defaults to AEO-Bench's temperature and ``answer_tokens``.
+    ``scope`` is the work item, and ``sample`` its number among independent ones. ``max_steps`` includes the submission.
     """
+
+    form = DOCUMENTING
 
     def __init__(
         self,
-        assignment: Assignment,
-        view: View,
         model_client: ModelClient,
         log: StepLog,
         *,
         model: str,
-        recorded: str = "",
+        sampling: Sampling,
         sample: int = 0,
         scope: str = "",
         max_steps: int = 15,
-        read_limit: int = 60_000,
-        answer_tokens: int = DEFAULT_ANSWER_TOKENS,
         inherited: Inherited | None = None,
-        sampling: Sampling | None = None,
     ) -> None:
-        self.assignment = assignment
-        self.view = view
         self.max_steps = max_steps
-        self.listed: list[str] = []
-        self.listed_folders: list[str] = []
-        self.read: list[str] = []
-        self.texts: dict[str, str] = {}
         self._model_client = model_client
         self._log = log
         self._model = model
-        self._answering = recorded or model
         self._sample = sample
         self._scope = scope
-        self._read_limit = read_limit
-        self._sampling = sampling if sampling is not None else Sampling(temperature=0.3, max_tokens=answer_tokens)
+        self._sampling = sampling
         self._number = 0
         self._inherited = inherited
 
@@ -285,7 +273,52 @@ class AgentContext:
         except ModelError as error:
             self._record("error", error.kind, "", began, request=request, problem=str(error))
             raise
-        return Turn(request, answer, parse_action(answer.text), began)
+        return Turn(request, answer, parse_action(answer.text, self.form), began)
+
+
+class AgentContext(AgentSteps):
+    """The interface between a documentation agent and the engine.
+
+    ``recorded`` is the recorded model if ``model`` is a replay. ``read_limit`` is the maximum number of characters that
+    one tool call returns. ``sampling`` defaults to AEO-Bench's temperature and ``answer_tokens``.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        view: View,
+        model_client: ModelClient,
+        log: StepLog,
+        *,
+        model: str,
+        recorded: str = "",
+        sample: int = 0,
+        scope: str = "",
+        max_steps: int = 15,
+        read_limit: int = 60_000,
+        answer_tokens: int = DEFAULT_ANSWER_TOKENS,
+        inherited: Inherited | None = None,
+        sampling: Sampling | None = None,
+    ) -> None:
+        usual = Sampling(temperature=0.3, max_tokens=answer_tokens)
+        super().__init__(
+            model_client,
+            log,
+            model=model,
+            sampling=usual if sampling is None else sampling,
+            sample=sample,
+            scope=scope,
+            max_steps=max_steps,
+            inherited=inherited,
+        )
+        self.assignment = assignment
+        self.view = view
+        self.listed: list[str] = []
+        self.listed_folders: list[str] = []
+        self.read: list[str] = []
+        self.texts: dict[str, str] = {}
+        self._answering = recorded or model
+        self._read_limit = read_limit
 
     async def act(self, conversation: Conversation, grammar: str | None = None) -> Submission | None:
         """Run one step, and return the submission if the agent submits. Raises the same errors as :meth:`ask`."""

@@ -24,6 +24,18 @@ TOOLS: Mapping[str, str] = {
     "read_file": "read_file(path) gives the text of a file",
 }
 RESPOND = "respond"
+
+
+class CallForm(NamedTuple):
+    """The calls of an agent: its tools, and the argument that ``respond`` needs."""
+
+    tools: tuple[str, ...] = tuple(TOOLS)
+    needed: str = "readme"
+    submission: str = '"readme" (text) and "metadata"'
+    example: str = '{"name": "read_file", "kwargs": {"path": "…"}}'
+
+
+DOCUMENTING = CallForm()
 CUT = "Continue exploring"
 """AEO-Bench's agents truncate the text after a tool's result at these words."""
 
@@ -79,7 +91,7 @@ class Submission:
     parsed: bool = False
 
 
-def parse_action(answer: str) -> Action | UnusableAnswer:
+def parse_action(answer: str, form: CallForm = DOCUMENTING) -> Action | UnusableAnswer:
     """Parse the action in an answer. This function never raises.
 
     The last opening tag that is followed by a complete call wins, unless it is inside an earlier object. If there is
@@ -96,21 +108,21 @@ def parse_action(answer: str) -> Action | UnusableAnswer:
     failures, tag = 0, _TAG.search(answer)
     # Each failed attempt takes time proportional to the length of the answer.
     while tag is not None and failures < _MOST_FAILURES:
-        outcome, end = _read_object(answer, tag.end())
+        outcome, end = _read_object(answer, tag.end(), form)
         failures += isinstance(outcome, UnusableAnswer)
         if chosen is None or isinstance(outcome, Action):
             chosen = outcome, tag.start()
         tag = _TAG.search(answer, max(end, tag.end()))
     if chosen is None:
-        return _untagged(answer, None)
+        return _untagged(answer, None, form)
     outcome = replace(chosen[0], thought=answer[: chosen[1]].strip())
-    return outcome if isinstance(outcome, Action) else _untagged(answer, outcome)
+    return outcome if isinstance(outcome, Action) else _untagged(answer, outcome, form)
 
 
-def _untagged(answer: str, problem: UnusableAnswer | None) -> Action | UnusableAnswer:
+def _untagged(answer: str, problem: UnusableAnswer | None, form: CallForm) -> Action | UnusableAnswer:
     for start, end, value, strict in reversed(objects_in(answer)):
-        if strict and _is_call(value):
-            outcome = _action(value, _FENCE.sub("", answer[:start]).strip(), answer[start:end])
+        if strict and _is_call(value, form):
+            outcome = _action(value, _FENCE.sub("", answer[:start]).strip(), answer[start:end], form)
             if isinstance(outcome, Action) or problem is None:
                 return outcome
     if problem is not None:
@@ -120,7 +132,7 @@ def _untagged(answer: str, problem: UnusableAnswer | None) -> Action | UnusableA
     return UnusableAnswer("no <json> tag", "The answer has no <json>…</json> tag.", answer.strip())
 
 
-def _read_object(answer: str, position: int) -> tuple[Action | UnusableAnswer, int]:
+def _read_object(answer: str, position: int, form: CallForm) -> tuple[Action | UnusableAnswer, int]:
     opening = _OPENING.match(answer, position)
     if opening is None:
         return UnusableAnswer("no JSON", "There is no JSON object right after <json>."), position
@@ -137,20 +149,20 @@ def _read_object(answer: str, position: int) -> tuple[Action | UnusableAnswer, i
         return UnusableAnswer("bad JSON", f"The JSON after <json> cannot be read: {words}."), position
     if not is_shallow(decoded):
         return UnusableAnswer("bad JSON", _TOO_DEEP), end
-    return _action(decoded, "", answer[brace:end]), end
+    return _action(decoded, "", answer[brace:end], form), end
 
 
-def _is_call(value: Mapping[str, object]) -> bool:
+def _is_call(value: Mapping[str, object], form: CallForm) -> bool:
     """Return whether an untagged object is a call, as opposed to other JSON that a README quotes."""
     name = value.get("name")
     if not isinstance(name, str):
-        return name is None and isinstance(value.get("readme"), str)
-    return name in (*TOOLS, RESPOND) or any(key in value for key in _ARGUMENTS)
+        return name is None and isinstance(value.get(form.needed), str)
+    return name in (*form.tools, RESPOND) or any(key in value for key in _ARGUMENTS)
 
 
-def _action(value: Mapping[str, object], thought: str, source: str) -> Action | UnusableAnswer:
+def _action(value: Mapping[str, object], thought: str, source: str, form: CallForm) -> Action | UnusableAnswer:
     name = value.get("name")
-    if name is None and isinstance(value.get("readme"), str):
+    if name is None and isinstance(value.get(form.needed), str):
         return Action(RESPOND, value, thought, source)
     if not isinstance(name, str) or not name:
         return UnusableAnswer("no name", 'The JSON has no "name" with the name of a tool.', thought)
@@ -162,8 +174,9 @@ def _action(value: Mapping[str, object], thought: str, source: str) -> Action | 
         kwargs = {key: one for key, one in value.items() if key != "name"}
     if not isinstance(kwargs, dict):
         return UnusableAnswer("bad kwargs", 'The "kwargs" of the JSON are not an object.', thought)
-    if name == RESPOND and not isinstance(kwargs.get("readme"), str):
-        return UnusableAnswer("no readme", 'The "respond" action needs kwargs "readme" (text) and "metadata".', thought)
+    if name == RESPOND and not isinstance(kwargs.get(form.needed), str):
+        needs = f'The "respond" action needs kwargs {form.submission}.'
+        return UnusableAnswer(f"no {form.needed}", needs, thought)
     return Action(name, kwargs, thought, source)
 
 
@@ -221,11 +234,11 @@ def tool_message(tool: str, text: str, steps_left: int, closings: Closings = OWN
     return f"Tool call result for '{tool}':\n{text}\n\n{closing}"
 
 
-def problem_message(problem: UnusableAnswer, steps_left: int) -> str:
+def problem_message(problem: UnusableAnswer, steps_left: int, form: CallForm = DOCUMENTING) -> str:
     closing = " This is your last step: use respond." if steps_left <= 1 else ""
     return (
         f"That could not be used. {problem.sentence} Answer again with exactly one call, such as "
-        f'<json>{{"name": "read_file", "kwargs": {{"path": "…"}}}}</json>.{closing}'
+        f"<json>{form.example}</json>.{closing}"
     )
 
 

@@ -61,12 +61,13 @@ async def run_in_sandbox(
     seconds: float,
     cwd: str = "",
     mounts: Sequence[Path] = (),
+    hidden: Sequence[Path] = (),
     variables: Mapping[str, str] | None = None,
 ) -> Ended:
     """Run a command in bubblewrap. Paths in the command are those inside the sandbox.
 
-    The command can write only to ``folder``, mounted as ``inside``, and can read ``mounts`` at their own paths. ``cwd``
-    defaults to ``inside``.
+    The command can write only to ``folder``, mounted as ``inside``, and can read ``mounts`` at their own paths. Folders
+    of these and of the system that are ``hidden`` are empty inside. ``cwd`` defaults to ``inside``.
     """
     require_isolation()
     usual = {
@@ -81,7 +82,9 @@ async def run_in_sandbox(
     }
     outside = await asyncio.to_thread(lambda: tuple(interpreter_folders(python)))
     seen, variables = (*mounts, *outside), {**usual, **(variables or {})}
-    work = Program(command, folder, inside, cwd or inside, python, None, mounts=seen, variables=variables)
+    work = Program(
+        command, folder, inside, cwd or inside, python, None, mounts=seen, scratch=hidden, variables=variables
+    )
     limits = ProgramLimits(seconds=seconds, memory_mb=_MEMORY_MB, processes=_PROCESSES, disk_mb=_DISK_MB)
     return await program.run_confined(work, limits, stop=asyncio.Event())
 

@@ -134,7 +134,7 @@ class Candidates:
         except (SessionError, MissingKey):
             raise
         except WorkbenchError as error:
-            self._set(work, **self._evaluators.billed(work.id))
+            self._set(work, **self._evaluators.billed(work.ask, work.id))
             self._verdict(work, Report(work.id, Verdict.ERROR, detail=str(error)))
             self._despair(work, error)
             return
@@ -208,7 +208,7 @@ class Candidates:
                 body_blob=None if extraction.body is None else blob(extraction.body),
                 notes=json.dumps(extraction.notes, ensure_ascii=False) if extraction.notes else None,
                 repairs=None if response.text is None else len(extraction.repairs),
-                **self._evaluators.billed(work.id),
+                **self._evaluators.billed(work.ask, work.id),
                 page_line=response.page_line,
                 asked_s=seconds if answer is None or answer.source == "replay" else answer.latency_s,
             )

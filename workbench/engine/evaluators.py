@@ -212,5 +212,5 @@ class Evaluators:
         """Return why an answer that did not pass may have failed, as stored with it, or None."""
         return None
 
-    def billed(self, candidate: str) -> dict[str, Any]:
+    def billed(self, ask: Ask, candidate: str) -> dict[str, Any]:
         return self._calls.billed(candidate)

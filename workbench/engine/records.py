@@ -59,6 +59,13 @@ class SessionCallLog:
             row = connection.execute(_BILLED, (self._last.get(scope), scope)).fetchone()
         return dict(zip(("prompt_tokens", "completion_tokens", "cost_usd"), row, strict=True))
 
+    def billed_in_total(self, scope: str) -> dict[str, Any]:
+        """Return the tokens and US dollars of all requests of a work item."""
+        with self._writer.transaction() as connection:
+            sums = "SELECT sum(prompt_tokens), sum(completion_tokens), sum(cost_usd) FROM calls WHERE scope = ?"
+            row = connection.execute(sums, (scope,)).fetchone()
+        return dict(zip(("prompt_tokens", "completion_tokens", "cost_usd"), row, strict=True))
+
     def recall(self, request: Request, nth: int) -> Answer | None:
         """Return the recorded answer to the same request for the same work item, or None."""
         if not request.scope:
@@ -251,7 +258,7 @@ def _call_of(reader: SessionReader, trial: str, step: int) -> int | None:
     return found[0][0] if found else None
 
 
-_REPLAY = "replay:"
+REPLAY = "replay:"
 
 
 def recorded_documenter(docs: str) -> str:
@@ -261,12 +268,12 @@ def recorded_documenter(docs: str) -> str:
     """
     name = parse_docs(docs)
     model = model_of(name)
-    if not model.startswith(_REPLAY):
+    if not model.startswith(REPLAY):
         return ""
-    with SessionReader(Path(model.removeprefix(_REPLAY)), surveyed=False) as reader:
+    with SessionReader(Path(model.removeprefix(REPLAY)), surveyed=False) as reader:
         asked = [_docs(run) for run in reader.runs() if run.kind == "regenerate"]
     found = [model_of(one) for one in asked if one.kind == name.kind]
-    return next((one for one in reversed(found) if not one.startswith(_REPLAY)), "")
+    return next((one for one in reversed(found) if not one.startswith(REPLAY)), "")
 
 
 def has_docs_of(run: RunRow) -> Callable[[RunRow], bool] | None:
@@ -279,7 +286,7 @@ def has_docs_of(run: RunRow) -> Callable[[RunRow], bool] | None:
         if recorded.kind != "regenerate":
             return False
         other = _docs(recorded)
-        replays = model_of(own).startswith(_REPLAY)
+        replays = model_of(own).startswith(REPLAY)
         return other.kind == own.kind and other.version == own.version and (replays or other.rest == own.rest)
 
     return alike
@@ -298,9 +305,9 @@ def recorded_model(model: str) -> str:
     Requests depend on this model: the embedded one gets grammars, reads less, and is asked only once.
     """
     for _ in range(_DEPTH):
-        if not model.startswith(_REPLAY):
+        if not model.startswith(REPLAY):
             break
-        model = replay_plan(Path(model.removeprefix(_REPLAY))).model
+        model = replay_plan(Path(model.removeprefix(REPLAY))).model
     return model
 
 

@@ -10,7 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from typing import Any
 
+from workbench.base.errors import UsageError
 from workbench.base.settings import Settings
 from workbench.engine.document import gateway_for
 from workbench.engine.evaluators import Evaluator, EvaluatorResponse, Evaluators, ModelEvaluator
@@ -18,18 +20,20 @@ from workbench.engine.regenerate import AskLoop, RunRecord
 from workbench.engine.stages import StageTable
 from workbench.engine.task_building import cores
 from workbench.engine.task_rows import TaskItem, decide_task
+from workbench.engine.usage_agent import AgentReader, PackageSandbox
 from workbench.engine.usage_building import NoUsageTasks, PreparedUsage, prepare_usage
 from workbench.models.types import Message
 from workbench.orders.usage import LITERAL, OWN, own_page
 from workbench.plans.plan import Ask, chosen
 from workbench.plans.usage import UsagePlan
 from workbench.regeneration.extraction import Extraction, Style
-from workbench.sandbox import Job, Limits, Pool, Report, Route, choose_backend, pool
+from workbench.sandbox import Job, Limits, Pool, Report, Route, choose_backend, pool, program
 from workbench.session import SessionReader, SessionWriter
 from workbench.session.groups import CONTROLS, SOURCES, WITHOUT
 from workbench.session.identity import task_id, tested_by
 from workbench.session.rows import RunRow
 from workbench.usage import controls, gaps, literal, probing, prompts, verdicts
+from workbench.usage.reader_agent import steps_of
 from workbench.usage.statements import statement
 from workbench.usage.tasks import UsageTask
 from workbench.usage.tree import usage_workspace
@@ -144,13 +148,13 @@ def _as_json(task: UsageTask) -> str:
 class Pages:
     """The texts of a run's pages."""
 
-    _record: RunRecord
+    record: RunRecord
     _prepared: PreparedUsage
 
     def text(self, ask: Ask) -> str:
         """Return the text that a reader sees, or "" for no page, and record its digest."""
         if ask.page:
-            with SessionReader(self._record.writer.path) as reader:
+            with SessionReader(self.record.writer.path) as reader:
                 text = reader.text(ask.page)
         elif ask.context == SOURCES:
             text = self._sources()
@@ -160,11 +164,11 @@ class Pages:
         else:
             text = ""
         if text:
-            with self._record.writer.transaction():
-                plan = self._record.plan()
+            with self.record.writer.transaction():
+                plan = self.record.plan()
                 assert isinstance(plan, UsagePlan)
-                digest = self._record.writer.blob(text)
-                self._record.amend(page_digests={**plan.page_digests, ask.context: digest})
+                digest = self.record.writer.blob(text)
+                self.record.amend(page_digests={**plan.page_digests, ask.context: digest})
         return text
 
     def _sources(self) -> str:
@@ -244,6 +248,7 @@ class Readers(Evaluators):
 
     pages: Pages
     prober: Prober
+    sandbox: PackageSandbox
     names: tuple[tuple[str, str, int, int | None], ...]
     _gaps: dict[tuple[str, str], str]
 
@@ -255,12 +260,20 @@ class Readers(Evaluators):
         page = self.pages.text(ask)
         if ask.evaluator == LITERAL:
             return AttemptingReader(self.prober, partial(literal.candidates, page), page)
+        if steps_of(ask.prompt) is not None:
+            if problem := program.problem():
+                raise UsageError(f"A reader agent needs an isolating sandbox for what it runs: {problem}")
+            return AgentReader(ask, self._gateway, self._calls, self.pages.record, page, self.sandbox)
         made = super()._make(ask)
         if isinstance(made, ModelEvaluator):
             reader = ModelReader(ask, self._gateway, self._calls)
             reader.page = page
             return reader
         return made
+
+    def billed(self, ask: Ask, candidate: str) -> dict[str, Any]:
+        is_agent = steps_of(ask.prompt) is not None
+        return self._calls.billed_in_total(candidate) if is_agent else super().billed(ask, candidate)
 
     async def explain(self, item: TaskItem, ask: Ask) -> str | None:
         assert isinstance(item, UsageItem)
@@ -309,6 +322,9 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
                 readers = Readers(gateway, calls)
                 readers.pages, readers.prober = Pages(record, prepared), Prober(sandboxes, limits)
                 names = prepared.built.names
+                files = sorted({name.path for name in names})
+                own = prepared.environment.workspace
+                readers.sandbox = PackageSandbox(own, files, asyncio.Semaphore(cores()))
                 readers._gaps = {}
                 readers.names = tuple((one.module, one.attribute, one.least, one.most) for one in names)
                 loop = AskLoop(record, stages, readers, sandboxes, limits, settings)

@@ -37,6 +37,8 @@ LITERAL = "literal"
 READERS = (LITERAL, "reference", "stub", "table", "package")
 """Readers that need no model."""
 PROMPT = "usage-1"
+AGENT_PREFIX = "agent:"
+"""Prefix of a reader agent's name, followed by its model."""
 LARGEST_PAGE = 2_000_000
 _SUFFIXES = (".md", ".markdown", ".rst", ".txt")
 
@@ -140,7 +142,7 @@ def reader_ask(plan: UsagePlan) -> Ask:
         path = expanded(reader.removeprefix("samples:")).absolute()
         read_samples(path)
         return replace(base, evaluator=f"samples:{path}", samples=plan.samples)
-    model = reader.removeprefix("agent:")
+    model = reader.removeprefix(AGENT_PREFIX)
     body = read_extra_body(plan.extra_body) if plan.extra_body else ""
     if reader.startswith("replay:"):
         path = resolve_session(reader.removeprefix("replay:")).resolve()
@@ -153,7 +155,16 @@ def reader_ask(plan: UsagePlan) -> Ask:
         body = canonical(usual)
     defaults.check_model(model, "the reader")
     samples = plan.samples or defaults.SAMPLES
-    return replace(base, samples=samples, prompt=PROMPT, sampled_as=model, extra_body=body)
+    return replace(base, samples=samples, prompt=_prompt(plan), sampled_as=model, extra_body=body)
+
+
+def _prompt(plan: UsagePlan) -> str:
+    from workbench.usage.reader_agent import prompt_version, steps_of
+
+    if not plan.evaluator.startswith(AGENT_PREFIX):
+        return PROMPT
+    # A rerun names the prompt of the samples that it adds to.
+    return plan.prompt if steps_of(plan.prompt) is not None else prompt_version(plan.max_steps)
 
 
 def _recorded_ask(session: Path) -> Ask:

@@ -39,6 +39,13 @@ class UsagePlan(CandidatePlan):
     k: tuple[int, ...] = argument(
         (1,), "--k K", "values of k for use@k, separated by commas (default: 1)", type=read_ks, default=(1,)
     )
+    max_steps: int = argument(
+        8,
+        "--max-steps N",
+        "maximum number of steps of an agent, including its answer (default: 8)",
+        effect=Effect.CANDIDATE,
+        number=("The number of steps", 1, 100),
+    )
 
     page_digests: dict[str, str] = field(default_factory=dict)  # By context, set by the engine when a page is read
     should_be_named: tuple[str, ...] = ()  # Programs and public callables, set by the engine

@@ -333,9 +333,14 @@ class SessionWriter:
     def start_over(self, trial_id: str) -> None:
         """Remove everything that a trial recorded, because its agent starts again; the run still includes its cost."""
         with self.transaction() as connection:
+            self.forget_steps(trial_id)
+            connection.execute("DELETE FROM calls WHERE scope = ? AND purpose = 'agent'", (trial_id,))
+
+    def forget_steps(self, trial_id: str) -> None:
+        """Remove the steps of a trial whose agent starts again; the answers to its requests stay recorded."""
+        with self.transaction() as connection:
             connection.execute("DELETE FROM steps WHERE trial_id = ?", (trial_id,))
             connection.execute("DELETE FROM accessed_files WHERE trial_id = ?", (trial_id,))
-            connection.execute("DELETE FROM calls WHERE scope = ? AND purpose = 'agent'", (trial_id,))
             connection.execute(
                 "UPDATE trials SET steps = 0, prompt_tokens = 0, completion_tokens = 0, cost_usd = NULL WHERE id = ?",
                 (trial_id,),

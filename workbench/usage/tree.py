@@ -31,7 +31,7 @@ _HARNESS_FILES = ("harness.py", "site/sitecustomize.py")
 _OF_PYTEST = frozenset({"conftest.py", "pytest.ini", ".pytest.ini"})
 _BESIDE_TESTS = frozenset({"__init__.py", "conftest.py"})
 #: Endings of documents, whose examples may show results; a package may have such files as data.
-_DOCUMENTS = frozenset({".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".org", ".ipynb", ".html", ".pdf", ".tex"})
+DOCUMENTS = frozenset({".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".org", ".ipynb", ".html", ".pdf", ".tex"})
 _DOCUMENT_FOLDERS = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples"})
 
 _TEST = """import pytest
@@ -64,7 +64,7 @@ def usage_workspace(workspace: Workspace, entries: Sequence[tuple[Target, Sequen
     targets = {PurePosixPath(target.path) for target, _ in entries}
     return replace(
         workspace,
-        root=_written(workspace.root, _project_files(workspace, targets), files),
+        root=cached_tree(workspace.root, project_files(workspace, targets), files),
         pytest_args=("--import-mode=append", "--noconftest"),
         test_paths=(FOLDER,),
         # Plug-ins of the environment, possibly including the project itself, must not take part.
@@ -89,7 +89,7 @@ def _module(path: str, roots: Sequence[str]) -> str:
     return ".".join(parts[:-1] if parts[-1] in ("__init__", "__main__") else parts)
 
 
-def _project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> list[str]:
+def project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> list[str]:
     """Return the files of the project without tests, documents and configuration of pytest."""
     root = workspace.root
     is_test_by_options = is_test_file(root, workspace.import_roots, workspace.own_modules)
@@ -128,7 +128,7 @@ def _project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> 
             return not {"test", "tests"}.intersection(path.parts[:-1])
         folders = {part.lower() for part in path.parts[:-1]}
         return not (
-            path.suffix.lower() in _DOCUMENTS
+            path.suffix.lower() in DOCUMENTS
             or _DOCUMENT_FOLDERS & folders
             or any(p.startswith(".") for p in path.parts)
         )
@@ -136,7 +136,7 @@ def _project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> 
     return [str(path) for path in found if is_needed(path)]
 
 
-def _written(project: Path, names: Sequence[str], files: Mapping[str, bytes]) -> Path:
+def cached_tree(project: Path, names: Sequence[str], files: Mapping[str, bytes]) -> Path:
     """Return the folder of the cache that has these files of the project, and ``files``."""
     digest = hashlib.sha256()
     for name, content in [*((name, _content(project / name)) for name in names), *sorted(files.items())]:
