@@ -158,7 +158,7 @@ class ReaderSteps(AgentSteps):
     observations: RecordedObservations
 
     async def answer(self) -> str | None:
-        """Return the answer that the agent hands in, or None if it used its last step for something else."""
+        """Return the answer that the agent submits, or None if it used its last step for something else."""
         conversation = Conversation.begin(*reader_agent.first_messages(self.task, self.page, self.max_steps))
         while self.steps_left > 0:
             turn = await self.ask(conversation.messages)

@@ -20,7 +20,7 @@ PlanT = TypeVar("PlanT")
 
 
 class Effect(Enum):
-    """The effect on an order into the same session if an argument has a different value."""
+    """The effect of a different argument value on an order that is placed in the same session."""
 
     RUN = "another run beside the first"
     TASK = "tasks that differ become new ones in the same run"

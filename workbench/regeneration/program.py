@@ -56,7 +56,7 @@ class CompletedBody:
 
 
 def parse_program(text: str) -> ast.Module | None:
-    """Parse module code, dropping trailing statements until the rest parses; return None if nothing parses."""
+    """Parse module code, dropping trailing statements until the code parses; return None if nothing parses."""
     with contextlib.suppress(*python_syntax.UNREADABLE):
         return python_syntax.parse(text)
     lines = read_lines(text)

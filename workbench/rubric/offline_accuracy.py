@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _COMMON_FILES = frozenset({"main.py", "cli.py", "app.py", "__main__.py", "__init__.py", "core.py", "run.py"})
 FULL_COVERAGE = 0.7
-"""Share of the facts' weighted words, close together, that earns full points; the rest leaves room for paraphrase."""
+"""Share of the facts' weighted words, close together, that earns full points; less than 1 to allow paraphrase."""
 NO_COVERAGE = 0.15
 """Share below which no points are earned, because any two English texts have that much in common."""
 

@@ -35,14 +35,14 @@ _TELLING = 80
 
 
 OnProgress = Callable[[str, int, int, str], None]
-"""Receives the stage (``suite``, ``trace`` or ``filter``), how much of how much of it is done, and a message."""
+"""Receives the stage (``suite``, ``trace`` or ``filter``), its finished and total amounts, and a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsageTaskSet:
     """The usage tasks of one repository, and statistics about building them."""
 
-    tasks: tuple[UsageTask, ...]  # commands first, then what a README should name, in the order of files and lines
+    tasks: tuple[UsageTask, ...]  # commands, then callables that a README should name, by file and line
     dropped: tuple[Dropped, ...]
     stages: Mapping[str, int]  # number of public callables and forms of commands left after each stage
     packages: tuple[str, ...]  # import names
@@ -139,7 +139,7 @@ def _left(tasks: int, dropped: Sequence[Dropped]) -> dict[str, int]:
 
 
 class _Replays:
-    """Replays the calls of tasks in two fresh sandboxes, and chooses the shown ones of those that come out the same."""
+    """Replays the calls of tasks in two fresh sandboxes; chooses the shown calls from those with equal results."""
 
     def __init__(
         self, pools: tuple[Pool, Pool], limits: Limits, names: Sequence[PublicName], on_progress: OnProgress
@@ -282,7 +282,7 @@ def _replayed(task: UsageTask, runs: Sequence[Mapping[int, TestOutcome]]) -> Usa
 
 
 def _says_something(result: str) -> bool:
-    """Return whether a command printed or wrote anything; a mistyped command also exits without."""
+    """Return whether a command printed or wrote anything; a mistyped command exits without doing so."""
     value = decode(result)
     return bool(value["stdout"] or value.get("files"))
 
@@ -303,7 +303,7 @@ def _is_echo(call: Call) -> bool:
 
 
 def _with_shown(task: UsageTask, fitting: Mapping[tuple[str, ...], frozenset[str]]) -> UsageTask | Dropped:
-    """Show the two calls with different results that the fewest other public callables fit; ties show longer results.
+    """Show two calls with different results that the fewest other public callables fit; longer results win ties.
 
     ``fitting`` has, by the inputs of some calls, the other callables with the same result.
     """

@@ -121,7 +121,7 @@ _PLACEHOLDER = re.compile(r"<\w[^<>]*>|\[[^\]]+\]|\.\.\.|…|\b[A-Z]{3,}\b(?!\.)
 
 
 def _command_check(command: PageCommand, task: UsageTask) -> list[ExampleCheck]:
-    """Return the check of a command. Its output is only compared if it reads no file of the reader's."""
+    """Return the check of a command. Its output is only compared if it reads none of the reader's files."""
     text = with_program(command, task.package)
     parts = simple_commands(text or "") or []
     others = [words[0] for words in parts if not " ".join(words).startswith(task.package)]

@@ -70,7 +70,7 @@ class NamedOption:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A line of a page that names a task's callable, or one of its command's options; ``example`` if in use."""
+    """A line of a page that names a task's callable, or one of its command's options; ``example`` means in use."""
 
     line: int
     example: bool
@@ -78,7 +78,7 @@ class Mention:
 
 @dataclass(slots=True)
 class UsagePage:
-    """What a page names, in the order of the page; ``cut`` means that its end was too far away to be read."""
+    """What a page names, in the order of the page; ``cut`` means that the page was too long to be read to its end."""
 
     page: Page
     cut: bool = False
