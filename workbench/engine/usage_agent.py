@@ -206,7 +206,7 @@ class ReaderSteps(AgentSteps):
 
 
 class AgentReader(ModelEvaluator):
-    """A reader agent with a model; each of its candidates has a trial with the same id, which holds its steps."""
+    """A reader agent with a model. The steps of a candidate are recorded as a trial with the candidate's id."""
 
     def __init__(
         self, ask: Ask, gateway: Gateway, calls: SessionCallLog, record: RunRecord, page: str, sandbox: PackageSandbox
