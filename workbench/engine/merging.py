@@ -32,7 +32,7 @@ class MergeFailed(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The new session, with the number of rows and of rows shared by several sources, for each table."""
+    """The new session; for each table, the number of rows and how many of them occur in several sources."""
 
     path: Path
     rows: dict[str, int]

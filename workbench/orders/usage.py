@@ -1,4 +1,4 @@
-"""Place orders to measure the use of pages: which pages, which project, which reader. Cheap to import."""
+"""Place orders to measure the use of pages: choose the pages, the project and the reader. Cheap to import."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def read_page_arm(path: Path) -> PageArm:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is measured: pages of one project."""
+    """The pages of one project that are measured."""
 
     source: str
     pages: tuple[PageArm, ...]

@@ -1,4 +1,4 @@
-"""Answers for commands: the commands and options that a page shows, with a task's inputs as their values."""
+"""Candidate answers for commands: the commands and options on a page, with a task's inputs as their values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_VALUES = 6
 
 
 def command_attempts(page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
-    """Yield the page's commands of the program with the inputs in the place of their values, then its options."""
+    """Yield the program's commands on the page with the inputs in place of their values, then the program's options."""
     own = commands_of_program(page, task.package, task.target.path)
     ways = [_of_command(one, task) for one in sorted(own, key=lambda one: not one.block)]
     yield from (one for turn in itertools.zip_longest(*ways) for one in turn if one is not None)
@@ -77,7 +77,7 @@ def _shape(word: str, files: set[str]) -> str:
 
 
 def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
-    """Yield the program with the options that the page names: none, one, then two of them."""
+    """Yield the program with no option, then with one and with two of the options that the page names."""
     named = options_of_program(page, task)
     if not any(call.stdin for call in task.shown):
         named.pop("-", None)
@@ -92,7 +92,8 @@ def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) ->
         one.words[0] for one in own if one.words and re.fullmatch(r"[a-z][a-z-]*", one.words[0])
     )
     holes = [f'"${number}"' for number in range(1, len(task.parameters) + 1)]
-    # The statement already names the program, so a page without its commands gets no credit for a call without options.
+    # The statement already names the program, so a call without options earns no credit for a page that shows no
+    # command.
     for count in (0, 1, 2) if own else (1, 2):
         for several in itertools.combinations(options + others * (count == 1), count):
             if sum(takes for _, takes, _ in several) > len(holes):
@@ -110,7 +111,7 @@ def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) ->
 
 
 def _orders(holes: Sequence[str], taken: int) -> list[tuple[str, ...]]:
-    """Return orders of the inputs, each with a different input as an option's value."""
+    """Return orders of the inputs; each uses a different input as the value of an option."""
     if not taken or len(holes) < 2:
         return [tuple(holes)]
     ways = itertools.permutations(holes, min(taken, 2))

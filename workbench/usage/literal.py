@@ -1,4 +1,4 @@
-"""The reader ``literal``: tries what a page names on the shown calls, and keeps the first answer that fits them.
+"""The reader ``literal`` tries the names and examples of a page on the shown calls, and submits the first that fits.
 
 It needs no model and is deterministic. It uses only names, options and examples in the page's code spans and blocks.
 """
@@ -45,7 +45,7 @@ def candidates(page: str, task: UsageTask) -> list[Attempt]:
 
 
 def _bounded(rounds: Iterable[Iterable[Attempt | None]], most: int) -> list[Attempt]:
-    """Return the first different attempts; a round has one attempt of each example or name."""
+    """Return the first distinct attempts, taking one from each example or name in every round."""
     found: dict[str, Attempt] = {}
     for attempt in itertools.chain.from_iterable(rounds):
         if attempt is not None:
@@ -58,7 +58,7 @@ def _bounded(rounds: Iterable[Iterable[Attempt | None]], most: int) -> list[Atte
 def why_none(page: str, attempts: Sequence[Attempt], task: UsageTask) -> str:
     """Return why no attempt was chosen."""
     if attempts:
-        return f"Nothing that the page names fits: {len(attempts)} calls were tried."
+        return f"None of the {len(attempts)} calls that the page suggests fits."
     what = "command or option of this program" if task.target.kind == "command" else "function in code"
     return f"The page names no {what}." if page.strip() else "There is no page."
 
@@ -67,7 +67,7 @@ def why_none(page: str, attempts: Sequence[Attempt], task: UsageTask) -> str:
 
 
 def _from_example(example: Example, task: UsageTask) -> Iterator[Attempt]:
-    """Yield answers that put the inputs in the place of the literals, or of the placeholders, of an example."""
+    """Yield answers that replace the literals or placeholders of an example with the inputs."""
     nodes: list[ast.AST] = [*example.statements, example.expression]
     values = example.unbound | _BUILT_IN | _names_bound(example.imports, library=True)
     slots = [slot for node in nodes for slot in _slots(node, values)][:_MOST_SLOTS]
@@ -88,7 +88,7 @@ def _from_example(example: Example, task: UsageTask) -> Iterator[Attempt]:
 
 
 def _unlikeliness(way: Sequence[int], slots: Sequence[ast.expr], inputs: Sequence[ast.expr | None]) -> tuple[int, ...]:
-    """Rank an assignment of inputs to slots: by types that differ, then by changes of the order, then by position."""
+    """Rank an assignment of inputs to slots by differing types, then by changes in order, then by position."""
     pairs = zip(way, inputs, strict=False)
     unlike = sum(_kind(slots[at]) not in ("", _kind(value)) for at, value in pairs)
     return unlike, sum(one > other for one, other in itertools.combinations(way, 2)), *way
@@ -214,7 +214,7 @@ def _module(imports: Iterable[str], names: Sequence[str], body: Iterable[str]) -
 
 
 def _from_name(named: Named, page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
-    """Yield answers that call a named function with the inputs, or a named method on an object made of some of them."""
+    """Yield answers that call a named function with the inputs, or a named method on an object created from some."""
     why = f"Line {named.line} of the page names `{named.path.removeprefix('?.')}`."
     for text in _name_answers(named, page, task):
         yield Attempt(text, named.line, why, named.path)
