@@ -95,7 +95,7 @@ def of_study(kind: type[Any], tables: Mapping[str, object]) -> dict[str, Any]:
 
 
 def further(plan: object, effect: Effect, named: Iterable[str]) -> str:
-    """Return ``/name=value`` for each argument that has this effect and a non-default value.
+    """Return ``/name=value`` for each argument of a plan that has ``effect`` and a non-default value.
 
     Arguments in ``named`` are excluded.
     """

@@ -121,7 +121,7 @@ def _alike(
     # ``main.py`` is a common name, so only the path with its folder identifies this project's file.
     name = main_file if name in _COMMON_FILES else name
     if name and any(word == name or word.endswith(f"/{name}") for word in words) and len(words) > 1:
-        return 0.6, f"a command uses {name}, but not as the facts do"
+        return 0.6, f"a command uses {name}, but differently from the facts"
     return 0.0, ""
 
 

@@ -306,7 +306,7 @@ def _is_echo(call: Call) -> bool:
 
 
 def _with_shown(task: UsageTask, fitting: Mapping[tuple[str, ...], frozenset[str]]) -> UsageTask | Dropped:
-    """Show two calls with different results that the fewest other public callables fit; longer results win ties.
+    """Choose two calls to show: with different results, fitted by the fewest other callables, then with long results.
 
     ``fitting`` has, by the inputs of some calls, the other callables with the same result.
     """

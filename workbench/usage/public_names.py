@@ -181,7 +181,7 @@ class PublicNames:
 
     @cached_property
     def _documentation(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the names in code of the documentation, and the modules and classes documented as a whole."""
+        """Return the names in the documentation's code, and the modules and classes that are documented as a whole."""
         words: set[str] = set()
         whole: set[str] = set()
         for path in sorted(self.index.files):
