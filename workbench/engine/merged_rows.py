@@ -71,7 +71,7 @@ _CHANGED = {
     "runs": {
         "state": _STATE,
         "error": f"coalesce(iif(runs.state = {_STATE}, runs.error, NULL), iif(excluded.state = {_STATE}, excluded.error, NULL))",
-        # A copy of a run repeats the same spend, which must not be added.
+        # A copy of a run repeats the same spend, which must not be counted twice.
         "spend_usd": "iif(:is_copy, max(runs.spend_usd, excluded.spend_usd), runs.spend_usd + excluded.spend_usd)",
         "name": "coalesce(runs.name, excluded.name)",
         "note": "coalesce(runs.note, excluded.note)",

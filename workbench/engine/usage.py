@@ -1,4 +1,4 @@
-"""Execute a usage run: build the usage tasks of a source, let readers of its pages answer them, and test the answers."""
+"""Execute a usage run: build the tasks of a source, have readers of its pages answer them, and test the answers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ REBUILT = "The tasks were built again, and this is no longer one of them."
 
 @dataclass(frozen=True, slots=True)
 class UsageItem(TaskItem):
-    """A usage task at a position of the tree in which answers are tested."""
+    """A usage task and its position in the tree in which answers are tested."""
 
     id: str
     task: UsageTask
@@ -206,7 +206,7 @@ class Prober:
 
 @dataclass(eq=False)
 class AttemptingReader:
-    """A reader without a model, which keeps the first answer that fits the shown calls."""
+    """A reader without a model; it submits the first answer that fits the shown calls."""
 
     prober: Prober
     attempts: Callable[[UsageTask], list[probing.AnswerAttempt]]

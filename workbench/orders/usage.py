@@ -1,4 +1,4 @@
-"""Place orders to measure the use of pages: which pages, which project, which reader. Cheap to import."""
+"""Place orders to measure the use of pages: choose the pages, the project and the reader. Cheap to import."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def read_page_arm(path: Path) -> PageArm:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is measured: pages of one project."""
+    """The pages of one project that are measured."""
 
     source: str
     pages: tuple[PageArm, ...]
@@ -172,7 +172,7 @@ def _recorded_ask(session: Path) -> Ask:
         runs = [run for run in reader.runs() if run.kind == "usage"]
         asks = [ask for run in runs for ask in UsagePlan.from_json(run.config).asks if ask.prompt]
     if not asks:
-        raise UsageError(f"{session.name} holds no answers of a reader to replay.")
+        raise UsageError(f"{session.name} contains no answers of a reader to replay.")
     return asks[-1]
 
 
@@ -235,7 +235,7 @@ class UsageOrder(WorkOrder):
 
 
 def resolved(plan: UsagePlan, subject: Subject) -> UsagePlan:
-    """Fill in this machine's defaults; every page is measured beside no page and the sources."""
+    """Fill in this machine's defaults; every page is compared with no page and with the sources."""
     from workbench.sandbox.choose import backend_info
 
     check_regeneration(plan)
@@ -282,7 +282,7 @@ def order_usage(session: Path, plan: UsagePlan, pages: Sequence[PageArm]) -> str
 def own_page(root: Path, reference: str | None, *, docs: bool) -> tuple[str, str]:
     """Return the name and text of a project's own README, with the pages of its docs if ``docs`` is set.
 
-    A test case without a README in its repository has the one of its ground truth. Both are "" without any.
+    If the repository of a test case has no README, the one of its ground truth is used. Both are "" if there is none.
     """
     paths = find_pages(root)
     pages = paths if docs else [path for path in paths if "/" not in path][:1]

@@ -1,4 +1,4 @@
-"""Controls: readers that see no page, whose results show what a task is worth."""
+"""Controls: readers without a page, whose results show whether a task is meaningful."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def stub(task: UsageTask) -> str:
 
 
 def table(task: UsageTask) -> str:
-    """Return an answer that knows the shown calls and nothing else."""
+    """Return an answer that looks up the shown calls in a table."""
     if task.target.kind == "command":
         return _command_table(task)
     entries = "".join(f"    {call.inputs!r}: {call.expected!r},\n" for call in task.shown)

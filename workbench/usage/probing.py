@@ -11,7 +11,7 @@ from workbench.base import python_syntax
 from workbench.usage.tasks import UsageTask
 
 _SECONDS, _COMMAND_SECONDS = 1.0, 3.0
-_MOST_SLOW = 8  # attempts that took longer, after which no others are tried
+_MOST_SLOW = 8  # number of slow attempts after which no more are tried
 _SEVERAL = 4  # commands at a time
 
 
@@ -162,7 +162,7 @@ print(first())
 def probe(attempts: Sequence[AnswerAttempt], task: UsageTask) -> str:
     """Return an answer that tries the attempts on the shown calls and returns the number of the first that fits, or -1.
 
-    It ignores the inputs of the call on which it is run, so one run is enough.
+    One run is enough, because the inputs of the call are ignored.
     """
     if task.target.kind != "command":
         shown = [(call.inputs, call.expected) for call in task.shown]

@@ -70,7 +70,8 @@ class PublicNames:
     def bindings(self, module: str) -> Mapping[str, set[Definition]]:
         """Return the functions and classes that a module's names can stand for, also by imports and assignments."""
         if module not in self._resolved:
-            found = self._resolved[module] = {}  # set first, because modules may import each other
+            # set before the imports are followed, because modules may import each other
+            found = self._resolved[module] = {}
             tree = self.index.parsed(self.modules[module])
             for node in _statements(tree.body if tree is not None else ()):
                 for name, definitions in self._bound_by(module, node, found):
@@ -186,7 +187,7 @@ class PublicNames:
 
     @cached_property
     def _documentation(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the names in code of the documentation, and the modules and classes documented as a whole."""
+        """Return the names in the documentation's code, and the modules and classes that are documented as a whole."""
         words: set[str] = set()
         whole: set[str] = set()
         for path in sorted(self.index.files):

@@ -107,7 +107,7 @@ def project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> l
         return named_so or str(path) in workspace.test_paths or is_test_by_options(path)
 
     tests = {path for path in python if is_test(path)}
-    # Where most modules are tests, the other files probably belong to them and may contain expected results.
+    # In a folder with mostly tests, the other files probably belong to them and may contain expected results.
     balance = Counter[PurePosixPath]()
     for path in python:
         balance[path.parent] += 1 if path in tests else -1 if path.name not in _BESIDE_TESTS else 0
@@ -155,7 +155,7 @@ def cached_tree(project: Path, names: Sequence[str], files: Mapping[str, bytes])
 
 
 def _content(path: Path) -> bytes:
-    # A link stays one, as it may lead out of the project.
+    # Links are copied as links, because they may lead out of the project.
     return str(path.readlink()).encode("utf-8", "surrogateescape") if path.is_symlink() else path.read_bytes()
 
 

@@ -324,7 +324,7 @@ class OutcomePane(TabbedText):
         self.load(key, work, show, lambda sentence: OutcomeContent(doc.note(sentence)))
 
     def _show_instead(self, here: Widget) -> None:
-        """Show one text or list and hide the others; if one of those had the focus, it moves along."""
+        """Show one text or list and hide the others; the focus moves along if one of those had it."""
         others = [one for one in (self.items, self.checks, self.text) if one is not here]
         had = any(other.has_focus for other in others)
         here.display = True

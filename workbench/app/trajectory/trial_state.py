@@ -187,7 +187,7 @@ class TrialSnapshot:
 
 
 def first_snapshot(reader: SessionReader, trial: str | None) -> TrialSnapshot | None:
-    """Load the start of a trial, by default of the session's most informative one; None if there is no such trial."""
+    """Load the start of a trial, by default the most informative one of the session, or None if there is none."""
     from workbench.results.trials import latest_trial
 
     key = trial or latest_trial(reader)

@@ -1,4 +1,4 @@
-"""Which public callables and commands of a project its tests call, with literal arguments and results.
+"""Record which public callables and commands of a project its tests call, with literal arguments and results.
 
 A profile hook sees the calls of functions while tests run. It knows a function by its code, so that decorated functions
 are recorded by what their innermost function receives and returns.
@@ -60,7 +60,7 @@ class Signature:
         self._odd = {each.name: each.default for each in found if _literal(each.default) is None}
 
     def inputs(self, values: Any) -> tuple[str | None, ...]:
-        """Return the bound values as texts; None for a parameter that is left at a default that is no literal."""
+        """Return the bound values as texts, or None for a parameter left at a non-literal default."""
         for name in self._rest:
             if values[name]:
                 raise NotLiteral(f"arguments for **{name}")
@@ -383,7 +383,7 @@ class Recorder:
             self._methods[key] = None
             value = next((vars(base)[site.name] for base in owner.__mro__ if site.name in vars(base)), None)
             function = _innermost(value)
-            found = function is not None and function.__code__ is code  # else it is called by ``super()``
+            found = function is not None and function.__code__ is code  # otherwise, it is called through ``super()``
             if found and _is_public(owner.__qualname__) and _at(owner.__module__, owner.__qualname__) is owner:
                 kind = "method" if site.role == "method" else "function"
                 constructor = self._constructor(owner)
