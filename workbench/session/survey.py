@@ -26,7 +26,7 @@ _TYPES = {"TEXT": "text", "INTEGER": "integer", "REAL": "real", "BLOB": "blob"}
 # Key columns that may be empty.
 _MAY_BE_EMPTY = {"labels.part", "verdict_counts.prompt", "verdict_counts.context", "study_cells.run_id"}
 _ENGINES_OWN = {"log_identity", "requests", "sqlite_sequence"}  # never displayed
-_VERDICTS = "'passed', 'failed', 'timeout', 'crashed', 'invalid', 'error'"
+_VERDICTS = "'passed', 'failed', 'timeout', 'crashed', 'invalid', 'bypassed', 'error'"
 _JSON = {
     "'object'": "runs.config steps.settings calls.sampling candidates.recheck candidates.settings former_verdicts.recheck "
     "studies.declaration study_cells.pointer improvements.plan",

@@ -127,7 +127,7 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
     from workbench.results.scores import agreement_on, cards_of, imported_scores, scores_version
     from workbench.results.trials import step_count, trial_order
 
-    trial = reader.trial(trial_id)
+    trial = reader.trajectory(trial_id)
     if trial is None:
         return None
     if before is not None and before.trial.id != trial_id:
