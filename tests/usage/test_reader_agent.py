@@ -129,33 +129,48 @@ def test_its_steps_are_a_trajectory_and_its_answer_gets_a_verdict(
     assert "answer(a, b)" in seen
 
 
-@pytest.mark.parametrize(
-    ("answers", "verdict", "reason"),
-    [
-        ((STEPS[1],), "invalid", "It handed in no answer within 3 steps."),
-        (("I cannot do this.",), "invalid", "It handed in no answer within 3 steps."),
-        (("",), "invalid", "The answer is empty."),
-        ((call("fly", to="moon"), f"So:\n```python\n{GOOD}```"), "invalid", "It handed in no answer within 3 steps."),
-        ((STEPS[0], "<json>{", f"So:\n```python\n{GOOD}```"), "passed", None),
-        ((call("respond", answer={"a": 1}), call("respond", answer="As I said, no.")), "invalid", None),
-        ((call("respond", answer="def answer(a, b):\n    return a"),), "failed", None),
-    ],
-    ids=["runs only", "no call", "empty", "block before the last step", "block in the last step", "nonsense", "wrong"],
+BLOCK = f"So:\n```python\n{GOOD}```"
+NO_ANSWER = "It handed in no answer within 3 steps."
+#: Answers of a model that sees the README, nothing or the sources, and the verdict and its reason.
+ODD = (
+    {
+        "README": ((STEPS[1],), "invalid", NO_ANSWER),
+        "none": ((call("fly", to="moon"), "I cannot do this."), "invalid", NO_ANSWER),
+        "source": ((STEPS[0], "<json>{", BLOCK), "passed", ""),
+    },
+    {
+        "README": (("",), "invalid", "The answer is empty."),
+        "none": (
+            (call("respond", answer={"a": 1}), call("respond", answer="As I said.")),
+            "invalid",
+            "The code does not",
+        ),
+        "source": ((BLOCK, call("respond", answer="def answer(a, b):\n    return a")), "failed", "4 of 4 calls"),
+    },
 )
+
+
+@pytest.mark.parametrize("odd", ODD, ids=["no answers", "strange answers"])
 def test_odd_agents_get_a_verdict_with_a_reason(
-    project: Path, scripted: ScriptedModel, until: Until, answers: tuple[str, ...], verdict: str, reason: str | None
+    project: Path, scripted: ScriptedModel, until: Until, odd: dict[str, tuple[tuple[str, ...], str, str]]
 ) -> None:
-    scripted.answer = scripted_agent(*answers)
+    def answer(body: dict[str, Any]) -> str:
+        first = str(body["messages"][1])
+        page = "none" if "no documentation" in first else "README" if "has 6 lines" in first else "source"
+        return scripted_agent(*odd[page][0])(body)
+
+    scripted.answer = answer
     session = project.parent / "use.session"
     run = ordered(session, project, max_steps=3)
     assert finished(session, until) == "done"
-    for row in by_page(session, run).values():
-        assert row.verdict == verdict, row
-        assert reason is None or row.verdict_reason == reason
-        assert verdict == "passed" or row.verdict_reason
+    rows = by_page(session, run)
+    assert {page: row.verdict for page, row in rows.items()} == {page: verdict for page, (_, verdict, _) in odd.items()}
+    for page, row in rows.items():
+        assert (row.verdict_reason or "").startswith(odd[page][2])
         assert len(list(steps_of(session, row))) <= 3
 
 
+@pytest.mark.slow
 def test_a_killed_agent_starts_again_with_its_recorded_answers_and_observations(
     project: Path, scripted: ScriptedModel, until: Until
 ) -> None:
@@ -190,6 +205,7 @@ def test_a_killed_agent_starts_again_with_its_recorded_answers_and_observations(
     assert len(scripted.seen) - asked <= 12 - answered
 
 
+@pytest.mark.slow
 def test_a_replay_repeats_the_steps_without_model_and_sandbox(
     project: Path, scripted: ScriptedModel, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
