@@ -73,9 +73,7 @@ def one_cache(home: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch:
 
 
 @pytest.fixture
-def scripted(
-    home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[ScriptedModel | LoopbackServer]:
+def scripted(home, request, monkeypatch):
     """The provider of ``openai/…`` models; a test sets its ``answer``. A server on loopback for ``fresh_engines``, else a function."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     if request.node.get_closest_marker("fresh_engines"):

@@ -67,22 +67,6 @@ class Engine:
         self.process.terminate()
         self.process.wait(timeout=60)
 
-    def kill(self) -> None:
-        """Kill it without any warning; what it had started for its containers lives on."""
-        os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait(timeout=60)
-
-    def start_again(self) -> None:
-        """Start it on what it left, and wait until it answers; dockerd gives up early when what it left is still ending."""
-        for last in (False, False, True):
-            self.process = self._started()
-            try:
-                self.until_it_answers()
-                return
-            except NoEngine:
-                if last:
-                    raise
-
     def until_it_answers(self) -> None:
         """Wait; raises NoEngine when it does not come up."""
         import docker

@@ -94,6 +94,30 @@ def test_threads_import_a_package_and_its_modules_in_any_order(package: str) -> 
         run(_TOGETHER, f"workbench.{package}", *modules)
 
 
+_ALWAYS_HEAVY = {"litellm", "docker", "git", "pydantic", "textual"}
+
+
+@pytest.mark.parametrize(
+    ("program", "heavy"),
+    [
+        (
+            "import workbench.catalog, workbench.repository",
+            {"asyncio", "httpx", "ssl", "subprocess", "tree_sitter", "tarfile"},
+        ),
+        (
+            "import workbench.models as m; m.default_model('agent'); m.describe_models()",
+            {"asyncio", "httpx", "openai", "xllamacpp"},
+        ),
+        ("import workbench.pages", {"httpx", "markdown_it", "rich", "sqlite3"}),
+        ("from workbench.commands import doctor, show, report, installation; doctor.check_machine()", set()),
+    ],
+    ids=["catalog", "models", "pages", "commands"],
+)
+def test_a_front_door_is_cheap(program: str, heavy: set[str]) -> None:
+    loaded = run(f"import sys; {program}; print(*sys.modules)").split()
+    assert not (heavy | _ALWAYS_HEAVY) & set(loaded)
+
+
 _SQL = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE|PRAGMA|WHERE|GROUP BY|ORDER BY)\b")
 _HAS_SQL = ("engine", "orders", "results", "session", "search/index.py")  # the last one has a database of its own
 

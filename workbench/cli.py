@@ -37,11 +37,11 @@ COMMANDS = {
     "serve-agent": "serve an agent of this machine to other benchmarks, over A2A",
     "serve-assessor": "assess remote agents on request, over A2A",
     "resume": "complete the interrupted, cancelled and failed work of a session",
-    "cancel": "stop the runs of a session; finished work stays",
+    "cancel": "stop the runs of a session; finished work is kept",
     "rerun": "run a trial again as its next repeat; test candidates again, or ask another model for them",
     "fork": "continue a recorded trial from one of its steps, with an edited observation or message, or another model",
-    "show": "show what a session holds: its runs and items, one item, or one step with its exact messages",
-    "compare": "compare two trials, agents, tasks, samples, evaluators or runs, of one session or of two",
+    "show": "show the contents of a session: its runs and items, one item, or one step with its exact messages",
+    "compare": "compare two trials, agents, tasks, samples, evaluators or runs, from one session or from two",
     "study": "execute and compare a whole experiment, a declared matrix: agents on cases, or doc systems on repositories",
     "metrics": "compute BLEU, ROUGE, completeness and others for the tasks of a session, and their correlation with pass@k",
     "plugins": "list the plug-ins of installed packages: agents, doc systems, sandboxes, judges, importers, report formats, themes",
@@ -162,7 +162,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if debug:
             raise
         tell(
-            f"workbench: a defect of the workbench: {type(error).__name__}: {error}. Run it again with --debug and report it."
+            f"workbench: a bug in the workbench: {type(error).__name__}: {error}. Run it again with --debug and "
+            "report it."
         )
         return EXIT_ERRORS
 

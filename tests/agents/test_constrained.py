@@ -37,7 +37,7 @@ def test_names_and_requirements_are_read_from_text() -> None:
     assert required_distributions("a.py", "click\n") == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.model
 async def test_the_embedded_model_keeps_to_it() -> None:
     from workbench.agents.protocol import Action, parse_action, submission_of

@@ -97,7 +97,7 @@ async def test_a_repository_that_is_not_here_makes_nothing_an_invention(session)
     async with trajectory(session, (140, 44), "gone") as (pilot, screen):
         screen.go_to_outcome("Explored")
         await until(
-            pilot, lambda: looked_up(screen) and "asked once for what is not there" in screen_text(pilot.app), "it"
+            pilot, lambda: looked_up(screen) and "asked once for a nonexistent path" in screen_text(pilot.app), "it"
         )
         assert "not on this machine" in " ".join(screen_text(pilot.app).split())
         screen.go_to_outcome("Grounding")

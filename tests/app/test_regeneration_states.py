@@ -113,12 +113,12 @@ async def test_control_that_fails_cannot_be_missed(recorder):
         text = screen_text(screen.app)
         told = " ".join(text.split())
         assert (
-            "✗ SELF-CHECK FAILED: reference does not pass on 1 task (bad); stub passes on 1 task (worse): taken out "
-            "of pass@k · ! goes there"
+            "✗ SELF-CHECK FAILED: reference does not pass on 1 task (bad); stub passes on 1 task (worse): excluded "
+            "from pass@k · ! goes there"
         ) in told
         assert "✗ reference 2/3" in text
         assert "✗ stub 1/3" in text
-        assert "2 taken out" in text
+        assert "2 excluded" in text
         assert figures(screen).tasks == 1
         assert "✓ done, 3 samples" in text
         assert figures(screen).pass_at[0].value == pytest.approx(2 / 3)
@@ -177,14 +177,14 @@ async def test_a_recheck_that_disagrees_is_shown_like_a_failed_self_check(record
 
 
 @pytest.mark.parametrize(
-    ("lasting", "advice"), [(True, "Press ctrl+n for another order."), (False, "Press u to resume.")]
+    ("permanent", "advice"), [(True, "Press ctrl+n for another order."), (False, "Press u to resume.")]
 )
-async def test_a_failed_run_says_whether_a_resume_can_mend_it(recorder, lasting, advice):
-    recorder.run(state="failed", lasting=lasting)
+async def test_a_failed_run_says_whether_a_resume_can_mend_it(recorder, permanent, advice):
+    recorder.run(state="failed", permanent_failure=permanent)
     recorder.writer.set_run(RUN, error="The repository has no Python functions outside its tests.")
     async with regeneration(recorder.path) as (pilot, screen):
         await sees(pilot, "no Python functions", advice)
-        assert bool(screen.check_action("resume", ())) != lasting
+        assert bool(screen.check_action("resume", ())) != permanent
 
 
 async def test_quarantined_tests_are_listed_with_their_outcomes(recorder):
@@ -218,4 +218,4 @@ async def test_a_doubtful_pass_is_marked_and_the_sample_says_why(recorder):
         text = screen_text(screen.app)
         assert "≟ good" not in text
         await press(pilot, screen, "down")
-        await sees(pilot, "≟ doubtful, not plain: it uses os.write")
+        await sees(pilot, "≟ doubtful: it uses os.write")

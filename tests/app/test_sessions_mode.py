@@ -159,7 +159,7 @@ async def test_a_failed_self_check_is_told_in_the_list(start, several):
         await person.press("3")
         await person.sees("Sessions 6", "✓ ✗ self-check")
         await person.press("g")
-        await person.sees("Self-check failed: a control does not hold on 1 task; a cold re-check gave another verdict")
+        await person.sees("Self-check failed: a control fails on 1 task; a cold re-check gave a different verdict")
         await person.press("enter")
         await person.until(lambda: person.app.current_mode == "regeneration")
         await person.sees("✗ SELF-CHECK FAILED", "✗ VERDICTS DISAGREE")

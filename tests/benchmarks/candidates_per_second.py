@@ -1,4 +1,4 @@
-"""Candidates per second, isolated, beside what harnesses do: cold pytest, and the runner of ``repositorytest``.
+"""Candidates per second, isolated, beside cold pytest, which is what harnesses do.
 
     python tests/benchmarks/candidates_per_second.py [--candidates 150] [--cold 8] [SOURCE …]
 
@@ -13,30 +13,23 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
-import shutil
 import statistics
-import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from candidate_mix import SOURCES, Candidate, Cold, mix, prepared
 from figures import Figure, publish
 
-from workbench.base import paths
 from workbench.engine.task_building import Prepared
-from workbench.regeneration.environment import Environment
 from workbench.regeneration.tasks import located
 from workbench.repository.splicing import splice
 from workbench.sandbox import Job, Limits, Report, Verdict, Workspace, choose_backend, pool
 
 WORKERS = 2
-RIVAL = Path(__file__).parent / "rival_repositorytest.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +41,6 @@ class Line:
     ours_alone: float
     whole: float
     fair: float
-    rival: float
     floor: float
     overhead: float
     allowed: float
@@ -70,44 +62,6 @@ def side_by_side(jobs: Sequence[Candidate], one: Callable[[Candidate], bool]) ->
     return time.perf_counter() - began, {job.job.id: ok for job, ok in zip(jobs, passed, strict=True)}
 
 
-def rival(environment: Environment, root: Path, jobs: Sequence[Candidate]) -> float:
-    """Return seconds of ``repositorytest`` (a copy of the tree and one whole suite per candidate), 0 without it."""
-    home = paths.cache_dir() / "benchmarks" / "repositorytest"
-    python = home / "bin" / "python"
-    if not python.exists():
-        uv = str(Path(sys.executable).parent / "uv")
-        made = [[uv, "venv", "-q", str(home)], [uv, "pip", "install", "-q", "--python", str(python), "repositorytest",
-                                               "setuptools", "pandas"]]  # fmt: skip
-        for command in made:
-            if subprocess.run(command, check=False).returncode:
-                shutil.rmtree(home, ignore_errors=True)
-                print("repositorytest cannot be installed here: its column stays empty", flush=True)
-                return 0.0
-    workspace = environment.workspace
-    folder = paths.cache_dir() / "benchmarks" / "work"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    tests = " ".join([*workspace.pytest_args, *workspace.test_paths])
-    roots = ":".join(f"$PWD/{entry}" for entry in workspace.import_roots)
-    (folder / "command").write_text(f"PYTHONPATH={roots} python -m pytest -p no:cacheprovider {tests}")
-    for number, job in enumerate(jobs):
-        (folder / f"{number}.path").write_text(job.job.path)
-        (folder / f"{number}.content").write_bytes(job.job.content)
-    done = subprocess.run(
-        [str(python), str(RIVAL), str(folder), str(root), str(environment.folder), str(WORKERS)],
-        env={**os.environ, "HOME": str(folder)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    shutil.rmtree(folder, ignore_errors=True)
-    words = done.stdout.strip().splitlines()
-    if done.returncode or not words:
-        print("repositorytest failed:", (done.stderr.strip().splitlines() or ["no output"])[-1][:200], flush=True)
-        return 0.0
-    return float(words[-1])
-
-
 def measure(source: str, number: int, cold: int) -> tuple[Line, Counter[str]]:
     """Measure one repository and print what it gives."""
     made = prepared(source)
@@ -126,8 +80,6 @@ def measure(source: str, number: int, cold: int) -> tuple[Line, Counter[str]]:
     finally:
         plain.close()
         fair.close()
-    rival_jobs = sample[: max(4, cold // 2)]
-    rival_s = rival(made.environment, made.snapshot.root, rival_jobs)
     hot = [report for report in reports.values() if report.route == "hot"]
     floors = {report.job: sum(test.seconds for test in report.tests) for report in hot}
     beyond = [(report.seconds - floors[report.job]) * 1000 for report in hot]
@@ -137,7 +89,6 @@ def measure(source: str, number: int, cold: int) -> tuple[Line, Counter[str]]:
         ours_alone=alone / len(timed) * 1000,
         whole=whole_s / max(4, cold // 2) * 1000,
         fair=fair_s / len(sample) * 1000,
-        rival=rival_s / len(rival_jobs) * 1000,
         floor=statistics.mean(floors.values()) * 1000,
         overhead=statistics.median(beyond),
         allowed=statistics.median(15 + 0.4 * len(report.tests) for report in hot),
@@ -185,10 +136,8 @@ def main() -> int:
     parser.add_argument("--candidates", type=int, default=150)
     parser.add_argument("--cold", type=int, default=8)
     arguments = parser.parse_args()
-    head = f"{'repository':<22}{'ours':>8}{'/s':>7}{'1 worker':>10}{'whole':>9}{'fair T_i':>10}{'rival':>9}"
-    print(
-        f"{head}{'x whole':>9}{'x fair':>8}{'x rival':>9}{'2/1':>6}{'floor':>8}{'beyond':>8}{'allowed':>9}  (ms a candidate)"
-    )
+    head = f"{'repository':<22}{'ours':>8}{'/s':>7}{'1 worker':>10}{'whole':>9}{'fair T_i':>10}"
+    print(f"{head}{'x whole':>9}{'x fair':>8}{'2/1':>6}{'floor':>8}{'beyond':>8}{'allowed':>9}  (ms a candidate)")
     lines = []
     for source in arguments.sources:
         line, notes = measure(source, arguments.candidates, arguments.cold)
@@ -254,10 +203,9 @@ def main() -> int:
 
 def show(line: Line) -> None:
     """Print one row."""
-    rival_ratio = f"{line.rival / line.ours:.1f}" if line.rival else "-"
     print(
         f"{line.source:<22}{line.ours:>8.1f}{1000 / line.ours:>7.1f}{line.ours_alone:>10.1f}{line.whole:>9.0f}{line.fair:>10.0f}"
-        f"{line.rival:>9.0f}{line.whole / line.ours:>9.1f}{line.fair / line.ours:>8.1f}{rival_ratio:>9}"
+        f"{line.whole / line.ours:>9.1f}{line.fair / line.ours:>8.1f}"
         f"{line.ours_alone / line.ours:>6.2f}{line.floor:>8.1f}{line.overhead:>8.1f}{line.allowed:>9.1f}",
         flush=True,
     )

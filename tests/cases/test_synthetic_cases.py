@@ -18,27 +18,7 @@ import pytest
 CASES = Path(__file__).parents[2] / "test_cases"
 SYNTHETIC = ("countdown_timer", "password_generator", "word_counter")
 REAL = ("art_github", "dotenv_github", "pyfiglet_github")
-STOP_WORDS = {
-    "a",
-    "an",
-    "and",
-    "as",
-    "at",
-    "by",
-    "for",
-    "from",
-    "how",
-    "in",
-    "is",
-    "it",
-    "like",
-    "of",
-    "on",
-    "or",
-    "the",
-    "to",
-    "with",
-}
+STOP_WORDS = {"a", "an", "and", "as", "at", "by", "for", "from", "how", "in", "is", "it", "like", "of", "on", "or", "the", "to", "with"}  # fmt: skip
 
 
 def read_case(case_id: str) -> dict:
@@ -79,11 +59,6 @@ def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
-
-
-def is_interface(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """A body of only a docstring and ``...``, as the methods of a Protocol have it."""
-    return all(isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) for part in node.body)
 
 
 def stub(source: str, node: ast.FunctionDef | ast.AsyncFunctionDef, body: str) -> str:
@@ -219,25 +194,3 @@ def test_real_cases_are_pinned_to_one_release(case_id: str) -> None:
     tag = re.fullmatch(r"git\+https://github\.com/[\w-]+/[\w-]+@v([\d.]+)", case["source"]).group(1)
     assert [alternative.split("==")[1] for alternative in case["alternatives"]] == [tag]
     assert tag in case["agent_description"]
-
-
-@pytest.mark.nightly
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("case_id", SYNTHETIC)
-def test_the_suite_notices_every_missing_body(case_id: str, repository: Path) -> None:
-    """Each function without its body must fail the suite: otherwise it could never be a regeneration task."""
-    unnoticed = []
-    tested = 0
-    for path in sources(repository):
-        source = path.read_text(encoding="utf-8")
-        for node in functions(ast.parse(source)):
-            if is_interface(node):
-                continue
-            path.write_text(stub(source, node, "pass"), encoding="utf-8")
-            tested += 1
-            if run_suite(repository, "-x").returncode == 0:
-                unnoticed.append(f"{path.name}:{node.name}")
-        path.write_text(source, encoding="utf-8")
-    assert tested >= 25
-    assert unnoticed == []

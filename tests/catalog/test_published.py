@@ -19,7 +19,6 @@ from workbench.catalog.repositories import (
     find_repository,
     load_repositories,
     published_counts,
-    published_scores,
     record_of,
     write_record,
 )
@@ -45,21 +44,6 @@ def test_there_are_28_with_the_counts_of_table_2() -> None:
     assert {entry.repository: entry.published for entry in ENTRIES} == dict(published_counts())
     schema = find_repository("keleshev/schema").published
     assert (schema.candidates, schema.all_tasks, schema.tasks, schema.forks, schema.stars) == (188, 178, 178, 215, 2940)
-
-
-def test_table_1_is_the_unweighted_mean_of_table_3() -> None:
-    overall = published_scores()
-    assert len(overall) == 20
-    for one in overall:
-        key = (one.documenter, one.documenter_model, one.evaluator, one.k)
-        values = [
-            score.value
-            for entry in ENTRIES
-            for score in published_scores(entry.repository)
-            if (score.documenter, score.documenter_model, score.evaluator, score.k) == key
-        ]
-        assert len(values) == 28
-        assert sum(values) / 28 == pytest.approx(one.value, abs=0.0101), key
 
 
 def test_every_entry_says_what_was_tried_and_is_a_valid_source() -> None:
@@ -103,9 +87,7 @@ def test_what_does_not_build_or_is_not_checked_has_no_record() -> None:
     assert NOT_CHECKED not in BUILT_STATUSES
 
 
-def test_a_test_case_and_a_folder_come_before_the_catalogue(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_test_case_and_a_folder_come_before_the_catalogue(home, tmp_path, monkeypatch):
     assert resolve_case("word_counter") == find_case("word_counter")
     monkeypatch.chdir(tmp_path)
     assert resolve_case("schema").name == "keleshev/schema"
@@ -144,9 +126,7 @@ def test_the_command_lists_all_with_a_total(home: Path, capsys: pytest.CaptureFi
     assert lines[-1]["here"]["stub"] == 0
 
 
-def test_one_repository_is_shown_with_everything_tried_and_its_published_scores(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_repository_is_shown_with_everything_tried_and_its_published_scores(home, capsys):
     assert main(["catalog", "pytube"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     entry = find_repository("pytube")
@@ -208,9 +188,7 @@ def test_options_of_a_check_without_a_check_are_refused(home: Path, capsys: pyte
 @pytest.mark.sandbox
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_a_check_finds_the_recorded_counts_again(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_check_finds_the_recorded_counts_again(home, tmp_path, capsys):
     entry = find_repository("arithmetic-compressor")
     recorded = bundled_record(entry)
     assert recorded is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from planted import any_project, claims, context, judge, judged, untrue, verdict_on_example, write_project
@@ -132,9 +131,7 @@ def _has(module: str, name: str) -> bool:
         ("dicttoxml('a', root=False)", _MISSING, {}, "fails"),
     ],
 )
-def test_an_error_is_the_pages_fault_where_nothing_else_explains_it(
-    code: str, error: dict[str, object], how: dict[str, Any], verdict: str
-) -> None:
+def test_an_error_is_the_pages_fault_where_nothing_else_explains_it(code, error, how, verdict):
     assert judged(code, error, **how) == verdict
 
 
@@ -254,7 +251,7 @@ def test_extras_that_a_build_makes_or_that_stand_for_one_are_not_untrue(changed:
     for name in ("made", "late", "SCHEME", "other"):  # dill, datalad
         page = claims(changed, f"```sh\npip install wordstat[{name}]\n```\n")
         found[name] = [one.lookup.truth for one in page if one.kind == "extra"]
-    assert found == {"made": [Truth.TRUE], "late": [Truth.UNKNOWN], "SCHEME": [], "other": [Truth.UNTRUE]}
+    assert found == {"made": [Truth.TRUE], "late": [Truth.UNDECIDED], "SCHEME": [], "other": [Truth.UNTRUE]}
 
 
 def test_a_licence_is_the_one_that_its_text_begins_with(changed: Path) -> None:
@@ -290,7 +287,7 @@ def test_what_a_snippet_has_used_is_there_whatever_the_sources_look_like() -> No
 
     claim = Claim("name", "xyz.Map", PageRange(11, path="README.md"), LookupResult(Truth.UNTRUE, "xyz has no Map"))
     code = "import xyz\nxyz.Map.url\n"
-    assert agreed([claim], [block(code, BlockVerdict.WORKS)])[0].lookup.truth is Truth.UNKNOWN  # xyzservices
+    assert agreed([claim], [block(code, BlockVerdict.WORKS)])[0].lookup.truth is Truth.UNDECIDED  # xyzservices
     later = replace(claim, place=PageRange(12, path="README.md"))
     for one, snippet in (
         (claim, block(code, BlockVerdict.NOT_RUN)),

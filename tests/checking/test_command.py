@@ -23,9 +23,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def test_the_readme_is_found_from_below_and_told_like_by_a_test_runner(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_readme_is_found_from_below_and_told_like_by_a_test_runner(checkout, capsys):
     assert main(["check", "--no-run"]) == 1
     out = capsys.readouterr().out.splitlines()
     line = (checkout / "README.md").read_text().splitlines().index("$ wordstat report --stopwach") + 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -198,9 +197,7 @@ _REAL = 'Traceback (most recent call last):\n  File "/x.py", line 9\nwordstat.Wo
         ("wordstat report", "urllib: temporary failure in name resolution", {}, "not run"),
     ],
 )
-def test_an_error_is_a_failure_unless_it_may_come_of_something_else(
-    command: str, err: str, how: dict[str, Any], verdict: str
-) -> None:
+def test_an_error_is_a_failure_unless_it_may_come_of_something_else(command, err, how, verdict):
     """False alarms that real READMEs gave: a file of the reader's in other words, an error that the page shows."""
     assert command_that_failed(command, err, **how) == verdict
 
@@ -236,7 +233,7 @@ def test_a_doctest_shows_what_a_terminal_does() -> None:
 @pytest.mark.parametrize(
     ("code", "fault"),
     [
-        ("import wordstat\nprint 'a'\n", (2, "it is Python 2, and the project needs Python 3.10")),
+        ("import wordstat\nprint 'a'\n", (2, "it is Python 2, but the project needs Python 3.10")),
         ("ar = wordstat.open('a'))\nuse(ar)\n", (1, "unmatched ')'")),
         ("from wordstat.aio Counter\nx = 1\n", (1, "it is not an import")),
         ("class A(wordstat.Counter)\n    x = 1\n", (1, "a colon is missing")),
@@ -262,7 +259,7 @@ def test_a_slip_in_python_fails_without_a_run_and_on_its_line(tmp_path: Path) ->
     page = parse_page(
         "# a\n\n```python\nx = 1\ny = f(x))\n```\n\n## Changelog\n\n```python\ny = f(x))\n```\n", "README.md"
     )
-    blocks = settled(page, plan_of(page, project, None), project, "blocks were not to be run")
+    blocks = settled(page, plan_of(page, project, None), project, "running blocks was not requested")
     found = [(str(part.verdict), part.line) for block in blocks for part in block.parts]
     assert found == [("fails", 5), ("not run", 11)]
 

@@ -159,7 +159,7 @@ def test_each_command_and_example_has_a_verdict_at_its_own_line(found: CheckResu
     ]
     assert [str(part.verdict) for part in session.parts] == ["works", "differs", "not run", "not run"]
     ended = LINES.index(">>> undefined_here") + 1
-    assert session.parts[3].reason == f"it comes after line {ended}, at which the session ends"
+    assert session.parts[3].reason == f"it comes after line {ended}, which ends the session"
 
 
 def test_reports_list_each_alarm_at_its_own_line(found: CheckResult) -> None:
@@ -175,7 +175,7 @@ def test_reports_list_each_alarm_at_its_own_line(found: CheckResult) -> None:
 def test_what_asked_for_a_network_and_went_on_without_is_no_alarm(found: CheckResult) -> None:
     block = found.blocks[3]
     assert [str(part.verdict) for part in block.parts] == ["works", "not run"]
-    assert block.parts[1].reason.startswith("it asked for a network")
+    assert block.parts[1].reason.startswith("it requested a network")
 
 
 def test_a_program_that_wants_a_terminal_has_one(found: CheckResult) -> None:

@@ -66,9 +66,7 @@ _VARIABLE = (("bash", "WORD=alpha\n"), ("bash", "test $WORD = alpha\n"))
         pytest.param(*_VARIABLE, "works", marks=pytest.mark.slow),
     ],
 )
-def test_a_dependent_block_keeps_its_order(
-    tmp_path: Path, both_ways: Ways, first: Any, last: Any, verdict: str
-) -> None:
+def test_a_dependent_block_keeps_its_order(tmp_path, both_ways, first, last, verdict):
     found = both_ways(stateful_project(tmp_path), page_of([first, *ALONE[:2], last]))
     assert said(found.side_by_side) == said(found.in_order)
     assert str(found.side_by_side[-1].verdict) == verdict

@@ -84,12 +84,12 @@ def said(root: Path, text: str, kind: str) -> list[tuple[str, str, str]]:
         ("wrodstat.top_words()", "untrue", "wordstat"),
         ("wordstat.events.EventEitter.emit()", "untrue", "EventEmitter"),
         ("wordstat.evetns.EventEmitter", "untrue", "events"),
-        ("wordstat.elsewhere.EventEmitter", "cannot be said", ""),
+        ("wordstat.elsewhere.EventEmitter", "undecided", ""),
         # The last part is there, and is another's.
-        ("TextReporter.emit()", "cannot be said", ""),
+        ("TextReporter.emit()", "undecided", ""),
         # It may be inherited of a base that is not here, or made.
-        ("Worker.beginn()", "cannot be said", ""),
-        ("Lazy.laod()", "cannot be said", ""),
+        ("Worker.beginn()", "undecided", ""),
+        ("Lazy.laod()", "undecided", ""),
         ("emitter.emit()", "true", ""),
     ],
 )
@@ -113,16 +113,16 @@ def test_names_of_the_page_are_what_it_says_they_are(root: Path) -> None:
         ("- `loud`: defaults to `None`", "untrue"),
         ("The parameter `loud` of `emit()` defaults to `False`.", "untrue"),
         ("- `loud`: on by default, default `on`", "true"),
-        ("- `loud`: default `off`", "cannot be said"),
+        ("- `loud`: default `off`", "undecided"),
         ("- `encoding`: defaults to `'latin-1'`", "untrue"),
-        ('- `encoding`: defaults to "current locale"', "cannot be said"),
+        ('- `encoding`: defaults to "current locale"', "undecided"),
         # None stands for what is worked out.
-        ("- `depth`: defaults to `3`", "cannot be said"),
+        ("- `depth`: defaults to `3`", "undecided"),
         ("- `depth`: defaults to `None`", "true"),
         ("| name | default |\n|---|---|\n| `loud` | `False` |", "untrue"),
         ("Give `--verbose` (default: `False`).", "true"),
         ("Give `--verbose` (default: `True`).", "untrue"),
-        ("Give `--no-color` (default: `True`).", "cannot be said"),
+        ("Give `--no-color` (default: `True`).", "undecided"),
         ("Give `--cache` (default: `False`).", "untrue"),
     ],
 )
@@ -143,9 +143,9 @@ def test_a_default_on_a_condition_or_in_a_call_is_not_untrue(root: Path, row: st
     ("declared", "text", "truth"),
     [
         (">=3.6", "Requires Python 3.99.", "untrue"),
-        (">=3.6", "It needs Python 3.8+.", "cannot be said"),
+        (">=3.6", "It needs Python 3.8+.", "undecided"),
         (">=3.6,<3.12", "It requires Python 3.13 or newer.", "untrue"),
-        (">=3.6", "Building the docs is only possible with Python 3.99+.", "cannot be said"),
+        (">=3.6", "Building the docs is only possible with Python 3.99+.", "undecided"),
         (">=3.8", "- **Python**: 3.6+", "untrue"),
         (">=3.8", "Requires-Python: >=3.6", "untrue"),
     ],
@@ -161,14 +161,14 @@ def test_a_python_that_nobody_can_have_is_untrue(root: Path, declared: str, text
     ("text", "truth"),
     [
         ("```sh\npip install tabular-data\n```", "true"),
-        ("```sh\npip install wordstatt-tools wordstat\n```", "cannot be said"),
+        ("```sh\npip install wordstatt-tools wordstat\n```", "undecided"),
         ("```sh\npip install tabulardata wordstat\n```", "untrue"),
         ("```sh\npip install counted-words\n```", "untrue"),
         # It is not all that the page installs, or code of the page or a list of the repository names it.
-        ("```sh\npip install counted-words\nconda install wordstat\n```", "cannot be said"),
-        ("```sh\npip install counted-words\n```\n```python\nimport counted_words\n```", "cannot be said"),
-        ("```sh\npip install documented-words\n```", "cannot be said"),
-        ("```sh\npip install your-plugin\n```", "cannot be said"),
+        ("```sh\npip install counted-words\nconda install wordstat\n```", "undecided"),
+        ("```sh\npip install counted-words\n```\n```python\nimport counted_words\n```", "undecided"),
+        ("```sh\npip install documented-words\n```", "undecided"),
+        ("```sh\npip install your-plugin\n```", "undecided"),
     ],
 )
 def test_packages_are_the_projects_or_those_that_it_names(root: Path, text: str, truth: str) -> None:
@@ -191,7 +191,7 @@ def test_what_the_repository_names_nowhere_does_not_work_because_a_page_installs
     ):
         assert install_verdict(command, project, environment)[0] == verdict, command
     found = claims(root, "```sh\npip install requests wordstat\n```")
-    assert [(one.text, one.lookup.reason) for one in found if one.lookup.truth is Truth.UNKNOWN] == [
+    assert [(one.text, one.lookup.reason) for one in found if one.lookup.truth is Truth.UNDECIDED] == [
         ("requests", "the repository does not mention requests")
     ]
 

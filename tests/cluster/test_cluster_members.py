@@ -43,9 +43,7 @@ def test_a_worker_needs_our_python_and_our_workbench(theirs: dict[str, Any], why
     assert problem(theirs, member()) == why
 
 
-async def test_a_worker_of_another_version_is_left_out_and_another_dask_is_reported(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_worker_of_another_version_is_left_out_and_another_dask_is_reported(monkeypatch):
     versions = {"old": member(workbench="0.9"), "good": member(dask="2026.7.0"), "gone": None}
 
     async def nthreads() -> dict[str, int]:
@@ -142,18 +140,14 @@ def test_what_is_no_address_is_wrong_usage(engine: str, home: Path) -> None:
         resolved(RegenerationPlan("word_counter", evaluator="reference", engine=engine))
 
 
-def test_without_the_package_one_sentence_says_what_to_install(
-    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_package_one_sentence_says_what_to_install(home, capsys, monkeypatch):
     # What Python does for a package that is not there.
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert main(["cluster"]) == 2
     assert "needs the package distributed, which is not installed: pip install" in capsys.readouterr().err
 
 
-def test_a_setting_names_the_engine_and_local_means_here(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_setting_names_the_engine_and_local_means_here(home, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_ENGINE", "dask://10.0.0.1:8786")
     session = tmp_path / "run.session"
     run = order_regeneration(session, RegenerationPlan("word_counter", evaluator="reference")).run

@@ -23,7 +23,7 @@ from workbench.regeneration.tasks import minimal_stub
 from workbench.repository import Snapshot
 from workbench.repository.functions import find_functions
 from workbench.repository.splicing import splice
-from workbench.sandbox import Job, Limits, Report, Route, Verdict, choose_backend, pool
+from workbench.sandbox import Job, Limits, Report, Verdict, choose_backend, pool
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.network]
 
@@ -131,19 +131,6 @@ async def test_sandboxes_that_nobody_uses_any_more_are_closed(folders: Path, mon
     assert one._pool is None
 
 
-@pytest.mark.nightly
-async def test_a_connection_that_breaks_for_a_moment_changes_no_verdict(folders: Path, cluster: Served) -> None:
-    snapshot, _, bundle = await ready()
-    work = [job for job in jobs(snapshot) if job.id.startswith("average")]
-    async with connected(cluster.engine) as reached, reached.pool(bundle) as there:
-        before = await asyncio.gather(*(there.run(job) for job in work))
-        running = asyncio.gather(*(there.run(job) for job in work))
-        await _holder(reached._client)
-        reached._client.scheduler_comm.comm.abort()
-        reports = await asyncio.wait_for(running, 60)
-    assert [essence(report) for report in reports] == [essence(report) for report in before]
-
-
 async def _holder(client: Any, ready: Callable[[dict[str, Any]], bool] = bool) -> str:
     """Return the address of a worker that has candidates under way."""
     for _ in range(500):
@@ -158,29 +145,7 @@ async def _holder(client: Any, ready: Callable[[dict[str, Any]], bool] = bool) -
 
 @pytest.mark.nightly
 @pytest.mark.slow
-async def test_a_worker_that_is_killed_in_the_middle_changes_no_verdict(folders: Path, cluster: Served) -> None:
-    snapshot, _, bundle = await ready()
-    slow = b"\nimport time\ntime.sleep(0.2)\n"
-    known = {"average-0": "passed", "average-1": "failed", "average-2": "failed", "average-3": "passed",
-             "percentage-0": "passed", "percentage-1": "failed", "percentage-2": "failed", "percentage-3": "crashed"}  # fmt: skip
-    work = [replace(job, content=job.content + slow, route=Route.COLD) for job in jobs(snapshot) if job.id in known]
-    async with connected(cluster.engine) as reached, reached.pool(bundle) as there:
-        running = asyncio.gather(*(there.run(job) for job in work))
-        client = reached._client
-        victim = await _holder(client)
-        pids = await client.run(os.getpid)
-        assert (await client.processing(workers=[victim]))[victim], "it held nothing any more when it was killed"
-        os.kill(pids[victim], signal.SIGKILL)
-        reports = await running
-        assert victim not in await client.nthreads()
-    assert {report.job: str(report.verdict) for report in reports} == known
-
-
-@pytest.mark.nightly
-@pytest.mark.slow
-async def test_a_candidate_under_which_workers_die_again_and_again_is_an_error_of_ours(
-    folders: Path, worker_cache: Path
-) -> None:
+async def test_a_candidate_under_which_workers_die_again_and_again_is_an_error_of_ours(folders, worker_cache):
     snapshot, _, bundle = await ready()
     hang = next(job for job in jobs(snapshot) if job.id == "pluralize-3")
     variables = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}

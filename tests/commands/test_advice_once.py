@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +18,7 @@ MOVED = "s.session was moved while it was written; resume it under its new name.
 @pytest.mark.parametrize(
     ("words", "happened", "advised"),
     [
-        ("it was ended by SIGKILL", lambda path: None, 1),
+        ("it was terminated by SIGKILL", lambda path: None, 1),
         (FULL, lambda path: None, 1),
         (GONE, lambda path: path.unlink(), 1),
         (MOVED, lambda path: path.rename(path.with_name("other.session")), 0),
@@ -28,9 +26,7 @@ MOVED = "s.session was moved while it was written; resume it under its new name.
     ],
     ids=["killed", "full", "removed", "moved", "replaced"],
 )
-def test_advice_is_given_once(
-    words: str, happened: Callable[[Path], object], advised: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_advice_is_given_once(words, happened, advised, tmp_path, monkeypatch):
     path = tmp_path / "s.session"
     create(path)
     with SessionWriter(path) as writer:

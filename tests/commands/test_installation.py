@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -11,9 +10,7 @@ from workbench.cli import main
 from workbench.models.local_files import local_model_status
 
 
-def test_places_as_bare_paths_as_json_and_for_people(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_places_as_bare_paths_as_json_and_for_people(home, tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("WORKBENCH_SESSIONS_DIR", raising=False)
     assert main(["locate", "sessions"]) == 0
     assert capsys.readouterr().out == f"{home / 'data' / 'sessions'}\n"
@@ -33,9 +30,7 @@ def test_places_as_bare_paths_as_json_and_for_people(
     assert "sessions" in capsys.readouterr().err
 
 
-def test_the_status_of_the_model(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_status_of_the_model(capsys, monkeypatch, tmp_path):
     monkeypatch.delenv("WORKBENCH_LOCAL_MODEL_PATH", raising=False)
     status = local_model_status()
     assert main(["model", "--json"]) == (0 if status.present else 1)
@@ -51,9 +46,7 @@ def test_the_status_of_the_model(
 
 
 @pytest.mark.model
-def test_install_finds_that_it_is_here_already(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_install_finds_that_it_is_here_already(capsys, monkeypatch):
     monkeypatch.delenv("WORKBENCH_LOCAL_MODEL_PATH", raising=False)
     assert main(["model", "install"]) == 0
     captured = capsys.readouterr()

@@ -212,9 +212,7 @@ def _items(path: Path, table: str) -> list[str]:
         return [str(row[0]) for row in reader.query(f"SELECT id FROM {table}") if not obeyed(str(row[0]))]
 
 
-def test_show_prints_hostile_names_literally(
-    trial_session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_show_prints_hostile_names_literally(trial_session, tmp_path, capsys):
     other = tmp_path / "other.session"
     hostile_regeneration(other)
     for session, items in (
@@ -239,9 +237,7 @@ def test_reports_hold_hostile_names_literally(tmp_path: Path, format: str, kind:
     assert ("\\[/x\\]" if format == "md" else "[/x]") in text
 
 
-def test_tables_of_runs_hold_hostile_names_literally(
-    trial_session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tables_of_runs_hold_hostile_names_literally(trial_session, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "400")
     other = tmp_path / "other.session"
     hostile_regeneration(other)

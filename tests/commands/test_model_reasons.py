@@ -29,9 +29,7 @@ def _regenerate(repository: str, session: str, *more: str) -> int:
 class TestRegeneration:
     pytestmark = sandboxed
 
-    def test_one_line_for_each_kind_of_reason_with_its_count(
-        self, repository: str, scripted: Any, lines: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
-    ) -> None:
+    def test_one_line_for_each_kind_of_reason_with_its_count(self, repository, scripted, lines, capsys, tmp_path):
         numbers = itertools.count(1)
 
         def answer(body: dict[str, object]) -> Reply:
@@ -56,10 +54,7 @@ class TestRegeneration:
         assert reasons[0]["sentence"].startswith("openai/x failed: Request req_")
         assert [reason["count"] for reason in closing["reasons"]] == [6]
 
-    def test_what_cannot_pass_ends_the_run_after_a_few(
-        self, repository: str, scripted: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:  # fmt: skip
+    def test_what_cannot_pass_ends_the_run_after_a_few(self, repository, scripted, capsys, tmp_path, monkeypatch):
         monkeypatch.setenv("WORKBENCH_CONCURRENCY", "1")
         scripted.answer = lambda body: failure(404, "Such a thing is not to be had here")
         session = tmp_path / "few.session"
@@ -99,9 +94,7 @@ class TestRegeneration:
             assert "error" not in {row.verdict for row in reader.candidates(run.id)}
 
 
-def test_a_trial_says_why_it_failed_and_the_summary_counts_it(
-    scripted: Any, lines: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_trial_says_why_it_failed_and_the_summary_counts_it(scripted, lines, capsys, tmp_path):
     scripted.answer = lambda body: failure(404, "The model `x` does not exist")
     session = str(tmp_path / "trial.session")
     words = ["run", "word_counter", "--model", "openai/x", "--judge", "offline", "--repeats", "2", "--session", session]

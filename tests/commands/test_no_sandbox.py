@@ -39,9 +39,7 @@ def files(folder: Path) -> set[Path]:
     ],
     ids=" ".join,
 )
-def test_an_order_that_cannot_be_tested_is_refused_before_anything_is_written(
-    order: tuple[str, ...], machine: dict[str, str], tmp_path: Path
-) -> None:
+def test_an_order_that_cannot_be_tested_is_refused_before_anything_is_written(order, machine, tmp_path):
     before = files(tmp_path)
     done = workbench(machine, *order)
     assert done.returncode == 1, done
@@ -56,9 +54,7 @@ def test_an_order_that_cannot_be_tested_is_refused_before_anything_is_written(
 
 @pytest.mark.slow
 @pytest.mark.network
-def test_the_plain_process_gives_the_controls_their_verdicts(
-    one_cache: None, machine: dict[str, str], tmp_path: Path
-) -> None:
+def test_the_plain_process_gives_the_controls_their_verdicts(one_cache, machine, tmp_path):
     order = ("regenerate", "word_counter", "--evaluator", "reference", "--limit", "1", "--sandbox", "process", "--json")
     done = workbench(machine, *order)
     assert done.returncode == 0, done

@@ -52,9 +52,7 @@ def ordered(recorder: Recorder, task: str, sample: int, glyph: str, **more: obje
     recorder.sample(task, sample, glyph, id=candidate_id(task, ask.evaluator, ask.prompt_version, sample), **more)
 
 
-def test_the_summary_has_pass_at_k_with_and_without(
-    recorder: Recorder, doubtful: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_summary_has_pass_at_k_with_and_without(recorder, doubtful, capsys):
     closing = summary(recorder.path, RUN)
     assert closing["doubtful"] == 1
     assert closing["pass_at_k"]["1"] == pytest.approx(3 / 6)
@@ -134,7 +132,7 @@ def test_checks_that_fail_name_their_tasks(recorder: Recorder, capsys: pytest.Ca
     assert [(one["id"], one["check"]) for one in checked["tasks"]] == [(good, "recheck"), (bad, "stub")]
     print_order(recorder.path, RUN, closing)
     shown = " ".join(capsys.readouterr().out.split())
-    assert "✗ SELF-CHECK FAILED: stub passes on 1 task (bad): taken out of pass@k" in shown
+    assert "✗ SELF-CHECK FAILED: stub passes on 1 task (bad): excluded from pass@k" in shown
     assert "✗ VERDICTS DISAGREE: 1 of 1 cold re-check differs (good): the cold verdict counts" in shown
 
 
@@ -183,9 +181,7 @@ def table(session: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-def test_tests_are_counted_alike_everywhere(
-    home: Path, counted: Recorder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tests_are_counted_alike_everywhere(home, counted, tmp_path, capsys):
     counted.run()
     task = counted.task("count_text", 0, tests=1)
     counted.writer.update("tasks", {"id": task}, {"tests": json.dumps(TESTS), "test_count": 15})
@@ -203,9 +199,7 @@ def test_tests_are_counted_alike_everywhere(
         assert words in (tmp_path / f"report.{kind}").read_text()
 
 
-def test_what_is_tested_again_is_said_with_its_former_verdicts(
-    home: Path, counted: Recorder, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_tested_again_is_said_with_its_former_verdicts(home, counted, tmp_path, capsys, monkeypatch):
     launched: list[str] = []
     monkeypatch.setattr("workbench.orders.launching.launch", lambda session, run, warm: launched.append(run))
     word_counter(counted)
@@ -258,9 +252,7 @@ def objects(value: Any) -> list[dict[str, Any]]:
     return [found for each in value for found in objects(each)] if isinstance(value, list) else []
 
 
-def test_a_verdict_that_only_stands_again_is_not_told_as_new(
-    home: Path, counted: Recorder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_verdict_that_only_stands_again_is_not_told_as_new(home, counted, monkeypatch):
     monkeypatch.setattr("workbench.orders.launching.launch", lambda session, run, warm: None)
     word_counter(counted)
     told: list[dict[str, Any]] = []

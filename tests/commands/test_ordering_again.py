@@ -91,9 +91,7 @@ def test_a_rebuild_that_finds_other_tests_asks_only_for_what_rests_on_them(order
         assert {task.qualified_name: task.id for task in reader.tasks(run) if task.state == "ready"} == before
 
 
-def test_a_samples_file_that_changed_is_refused_and_one_that_grew_is_not(
-    order: Orders, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_samples_file_that_changed_is_refused_and_one_that_grew_is_not(order, tmp_path, capsys):
     path = tmp_path / "answers.jsonl"
     given = samples_file(path, BAD)
     assert order("--evaluator", given, "--k", "1")["pass_at_k"] == {"1": 0.0}

@@ -64,9 +64,7 @@ def plan_of(session: Path, run: str) -> RegenerationPlan:
 @pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
-def test_orders_at_once_tell_each_its_own_and_a_bad_one_spoils_none(
-    needs_bubblewrap: None, repository: str, session: Path, tmp_path: Path
-) -> None:
+def test_orders_at_once_tell_each_its_own_and_a_bad_one_spoils_none(needs_bubblewrap, repository, session, tmp_path):
     begun = {
         "reference": begin(repository, session, "--evaluator", "reference", "--k", "1"),
         "stub": begin(repository, session, "--evaluator", "stub", "--k", "1,2"),
@@ -84,7 +82,7 @@ def test_orders_at_once_tell_each_its_own_and_a_bad_one_spoils_none(
     assert ended["bad"][1]["evaluator"].endswith("bad.jsonl")
     assert {ended[name][1]["candidates"] for name in ("reference", "stub", "bad")} == {3}
     assert "No task is called nothing" in ended["unknown"][2]
-    assert "no.jsonl holds no sample for any of the tasks: 'sums.py::other' is none of them" in ended["foreign"][2]
+    assert "no.jsonl contains no sample for any of the tasks: 'sums.py::other' is not one" in ended["foreign"][2]
     with SessionReader(session) as reader:
         (run,) = reader.runs()
         assert len(reader.tasks(run.id)) == len(TASKS)
@@ -93,9 +91,7 @@ def test_orders_at_once_tell_each_its_own_and_a_bad_one_spoils_none(
 @pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
-def test_an_order_in_the_last_moment_of_an_engine_is_taken_up(
-    needs_bubblewrap: None, repository: str, session: Path, until: Until, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_order_in_the_last_moment_of_an_engine_is_taken_up(needs_bubblewrap, repository, session, until, capsys):
     assert main(["regenerate", repository, "--evaluator", "stub", "--session", str(session)]) == 0
     order = ordered(session, repository)
     # An engine that has ended the run and not let go of it yet: this process, which lives.
@@ -117,9 +113,7 @@ def test_an_order_in_the_last_moment_of_an_engine_is_taken_up(
 @pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
-def test_an_order_that_a_failing_engine_left_is_taken_up_by_the_next(
-    needs_bubblewrap: None, repository: str, session: Path, until: Until
-) -> None:
+def test_an_order_that_a_failing_engine_left_is_taken_up_by_the_next(needs_bubblewrap, repository, session, until):
     first = ordered(session, repository)
     with SessionWriter(session) as failing:
         failing.set_run(first.run, state="running")

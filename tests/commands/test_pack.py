@@ -19,9 +19,7 @@ def session(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_live_session_is_copied_whole_and_nobody_executes_the_copy(
-    session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_live_session_is_copied_whole_and_nobody_executes_the_copy(session, tmp_path, capsys):
     target = tmp_path / "sent.session"
     with SessionWriter(session) as writer:
         writer.add_run("one", "document", {})
@@ -45,9 +43,7 @@ def test_a_live_session_is_copied_whole_and_nobody_executes_the_copy(
     assert not list(tmp_path.glob("sent.session-*"))
 
 
-def test_a_copy_that_cannot_be_made_is_one_sentence(
-    session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_copy_that_cannot_be_made_is_one_sentence(session, tmp_path, capsys):
     (tmp_path / "there.session").write_text("mine")
     for arguments, words in (
         ([str(session), "-o", str(tmp_path / "there")], "exists already"),

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from commands.conftest import interrupt_when
 from engine.tiny_repository import BAD, GOOD, SOURCE, TASKS, Writer, fenced, make_repository
-from loopback.server import LoopbackServer
 
 from workbench.base import paths
 from workbench.cli import main
@@ -22,9 +21,7 @@ Until = Callable[..., Any]
 pytestmark = [pytest.mark.sandbox, pytest.mark.network, pytest.mark.usefixtures("needs_bubblewrap")]
 
 
-def test_tasks_lists_each_task_and_why_the_others_are_none(
-    repository: str, lines: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tasks_lists_each_task_and_why_the_others_are_none(repository, lines, capsys):
     printed = lines("tasks", repository)
     tasks = [line for line in printed if line["type"] == "task"]
     assert [task["task_id"] for task in tasks] == list(TASKS)
@@ -46,9 +43,7 @@ def test_tasks_lists_each_task_and_why_the_others_are_none(
         assert "No task is called nothing" in capsys.readouterr().err
 
 
-def test_reference_is_one_and_stub_is_zero(
-    repository: str, lines: Any, capsys: pytest.CaptureFixture[str], home: Path, until: Until
-) -> None:
+def test_reference_is_one_and_stub_is_zero(repository, lines, capsys, home, until):
     for evaluator, value in (("reference", 1.0), ("stub", 0.0)):
         closing = lines("regenerate", repository, "--evaluator", evaluator, "--session", "controls", "--k", "1,3")[-1]
         assert closing["pass_at_k"] == {"1": value, "3": None}
@@ -89,9 +84,7 @@ def test_a_model_live_then_more_samples_then_rerun_and_resume(repository: str, s
 
 
 @pytest.mark.slow
-def test_figures_say_on_which_tasks_they_rest_and_what_was_ignored(
-    one_cache: None, tmp_path: Path, lines: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_figures_say_on_which_tasks_they_rest_and_what_was_ignored(one_cache, tmp_path, lines, capsys):
     # One docstring carries its code.
     documented = 'Do ``return text.upper() + "!"``: return the text in capitals'
     repository = str(make_repository(tmp_path / "sums", SOURCE.replace("Return the text in capitals", documented)))
@@ -107,7 +100,7 @@ def test_figures_say_on_which_tasks_they_rest_and_what_was_ignored(
     assert closing["samples_per_task"] == [0, 2]
     assert closing["tasks_at_k"] == {"1": 2, "2": 1}
     assert closing["pass_at_k"] == {"1": 0.75, "2": 1.0}
-    # With and without the docstring that carries the code: add alone passes once in two.
+    # With and without the docstring that contains the code: add alone passes once in two.
     assert closing["leaking"] == 1
     assert closing["pass_at_k_without_leaking"] == {"1": 0.5, "2": 1.0}
     assert main(arguments) == 0
@@ -129,9 +122,7 @@ def test_figures_say_on_which_tasks_they_rest_and_what_was_ignored(
         (["--sandbox", "chroot"], "no sandbox called 'chroot'; choose from bubblewrap, docker, process"),
     ],
 )
-def test_wrong_use_is_one_sentence_and_leaves_no_session(
-    repository: str, home: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
-) -> None:
+def test_wrong_use_is_one_sentence_and_leaves_no_session(repository, home, capsys, arguments, words):
     assert main(["regenerate", repository, "--evaluator", "reference", *arguments]) == 2
     printed = capsys.readouterr().err
     assert words in printed
@@ -152,9 +143,7 @@ def test_what_is_refused_leaves_no_copy_of_the_example(home: Path, capsys: pytes
     assert [path.name for path in example.parent.glob(f"{example.name}*")] == [example.name]
 
 
-def test_interrupted_is_130_and_resume_finishes(
-    repository: str, scripted: Any, lines: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_interrupted_is_130_and_resume_finishes(repository, scripted, lines, capsys, tmp_path):
     writer = scripted.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()}, stop_at=2)
     session = str(tmp_path / "broken.session")
     interrupt_when(writer.reached)
@@ -171,9 +160,7 @@ def test_interrupted_is_130_and_resume_finishes(
 @pytest.mark.slow
 @pytest.mark.fresh_engines
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.nightly)])
-def test_a_command_that_is_ended_says_that_the_run_goes_on(
-    repository: str, scripted: LoopbackServer, capsys: pytest.CaptureFixture[str], until: Until, tmp_path: Path, number: int
-) -> None:  # fmt: skip
+def test_a_command_that_is_ended_says_that_the_run_goes_on(repository, scripted, capsys, until, tmp_path, number):
     writer = scripted.answer = Writer({name: [fenced(body)] for name, body in GOOD.items()}, stop_at=2)
     session = tmp_path / "left.session"
     command = [sys.executable, "-m", "workbench", "regenerate", repository, "--evaluator", "openai/scripted"]

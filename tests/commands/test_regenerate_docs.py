@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback.server import LoopbackServer
 
 from workbench.cli import main
 from workbench.session import SessionReader
@@ -35,9 +33,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def test_a_program_from_the_order_to_the_prompts(
-    repository: str, scripted: LoopbackServer, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_program_from_the_order_to_the_prompts(repository, scripted, home, tmp_path, capsys):
     (tmp_path / "tool").mkdir()
     (tmp_path / "tool" / "mydoc.py").write_text(PROGRAM)
     scripted.answer = lambda body: f"{body['messages'][0]['content']}!"  # type: ignore[index]

@@ -20,18 +20,14 @@ def session(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(("name", "start"), [("md", "# Session demo"), ("csv", "trial,run,case")])
-def test_each_format_goes_to_standard_output(
-    session: str, name: str, start: str, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_each_format_goes_to_standard_output(session, name, start, capfdbinary):
     assert main(["report", session, "--format", name]) == 0
     out, err = capfdbinary.readouterr()
     assert out.decode("utf-8").startswith(start)
     assert err == b""
 
 
-def test_a_file_is_written_in_the_format_of_its_name(
-    session: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_is_written_in_the_format_of_its_name(session, tmp_path, capsys):
     out = tmp_path / "report.json"
     assert main(["report", session, "-o", str(out)]) == 0
     assert json.loads(out.read_text(encoding="utf-8"))["type"] == "report"
@@ -40,9 +36,7 @@ def test_a_file_is_written_in_the_format_of_its_name(
     assert str(out) in captured.err
 
 
-def test_what_cannot_be_written_is_wrong_usage(
-    session: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_written_is_wrong_usage(session, tmp_path, capsys):
     before, out = Path(session).read_bytes(), tmp_path / "one.csv"
     for arguments, words in (
         (["--format", "csv", "--item", "zzzz", "-o", str(out)], "has no item 'zzzz'"),

@@ -74,9 +74,7 @@ def test_a_failed_trial_is_exit_code_1(model: Any, capsys: pytest.CaptureFixture
         (["rerun", "no-such", "x"], "There is no session"),
     ],
 )
-def test_wrong_usage_is_exit_code_2_and_one_sentence(
-    home: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
-) -> None:
+def test_wrong_usage_is_exit_code_2_and_one_sentence(home, capsys, arguments, sentence):
     assert main(arguments) == 2
     printed = capsys.readouterr()
     assert sentence in printed.err
@@ -84,9 +82,7 @@ def test_wrong_usage_is_exit_code_2_and_one_sentence(
     assert printed.err.count("\n") == 1
 
 
-def test_ctrl_c_keeps_what_is_done_and_exits_with_130(
-    model: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ctrl_c_keeps_what_is_done_and_exits_with_130(model, tmp_path, capsys):
     author = model.answer = Author(stop_at=2)
     session = str(tmp_path / "broken.session")
     interrupt_when(author.reached)
@@ -101,9 +97,7 @@ def test_ctrl_c_keeps_what_is_done_and_exits_with_130(
     assert lines(capsys.readouterr().out)[-1]["cases"][0]["status"] == "done"
 
 
-def test_score_without_a_case_leaves_tier_3_unscored(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_score_without_a_case_leaves_tier_3_unscored(home, tmp_path, capsys):
     readme, metadata = tmp_path / "README.md", tmp_path / "metadata.json"
     readme.write_text(README)
     metadata.write_text(json.dumps(METADATA))
@@ -131,9 +125,7 @@ def test_score_of_odd_files(home: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert lines(capsys.readouterr().out)[-1]["tiers"]["3"] is None
 
 
-def test_score_with_a_case_scores_every_tier_with_a_reason(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_score_with_a_case_scores_every_tier_with_a_reason(home, tmp_path, capsys):
     readme = tmp_path / "README.md"
     readme.write_text(README)
     command = ["score", str(readme), "--case", "word_counter", "--rubric", "strict", "--judge", "offline", "--json"]
@@ -145,9 +137,7 @@ def test_score_with_a_case_scores_every_tier_with_a_reason(
     assert "judge offline" in capsys.readouterr().out
 
 
-def test_a_claim_that_the_case_contradicts_costs_points_and_the_score_says_what_it_judges(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_claim_that_the_case_contradicts_costs_points_and_the_score_says_what_it_judges(home, tmp_path, capsys):
     readme = tmp_path / "README.md"
     truth = paths.bundled("test_cases") / "word_counter" / "ground_truth" / "README.md"
     points = []
@@ -161,9 +151,7 @@ def test_a_claim_that_the_case_contradicts_costs_points_and_the_score_says_what_
     assert "there is no file docs/none.md" in " ".join(told.split())
 
 
-def test_score_by_a_model_and_its_failure_is_unscored(
-    model: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_score_by_a_model_and_its_failure_is_unscored(model, tmp_path, capsys):
     readme = tmp_path / "README.md"
     readme.write_text(README)
     command = ["score", str(readme), "--case", "word_counter", "--judge", "openai/judge", "--json"]

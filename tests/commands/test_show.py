@@ -36,9 +36,7 @@ def assert_calm(text: str) -> None:
     assert not any((ord(c) < 32 and c not in "\n\t") or 0x7F <= ord(c) <= 0x9F or ord(c) == 0x202E for c in text)
 
 
-def test_a_session_lists_runs_trials_and_how_to_look_at_one(
-    documented: tuple[str, dict[str, str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_session_lists_runs_trials_and_how_to_look_at_one(documented, capsys):
     session, names = documented
     assert main(["show", session]) == 0
     out = capsys.readouterr().out
@@ -48,9 +46,7 @@ def test_a_session_lists_runs_trials_and_how_to_look_at_one(
     assert_calm(out)
 
 
-def test_a_trial_shows_steps_scores_with_reasons_and_the_readme(
-    documented: tuple[str, dict[str, str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_trial_shows_steps_scores_with_reasons_and_the_readme(documented, capsys):
     session, names = documented
     assert main(["show", session, names["first"][:6]]) == 0
     out = capsys.readouterr().out
@@ -60,9 +56,7 @@ def test_a_trial_shows_steps_scores_with_reasons_and_the_readme(
     assert_calm(out)
 
 
-def test_a_step_shows_exact_messages_answer_observation_and_attempts(
-    documented: tuple[str, dict[str, str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_step_shows_exact_messages_answer_observation_and_attempts(documented, capsys):
     session, names = documented
     assert main(["show", session, f"{names['first'][:6]}:1"]) == 0
     out = capsys.readouterr().out
@@ -72,9 +66,7 @@ def test_a_step_shows_exact_messages_answer_observation_and_attempts(
     assert_calm(out)
 
 
-def test_json_lines_hold_everything_untouched(
-    documented: tuple[str, dict[str, str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_lines_hold_everything_untouched(documented, capsys):
     session, names = documented
     assert main(["show", session, "--json"]) == 0
     types = [line["type"] for line in lines(capsys.readouterr().out)]
@@ -89,9 +81,7 @@ def test_json_lines_hold_everything_untouched(
     assert len(step["call"]["attempts"]) == 2
 
 
-def test_a_regeneration_session_its_task_and_its_candidate(
-    regenerated: tuple[str, dict[str, str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_regeneration_session_its_task_and_its_candidate(regenerated, capsys):
     session, names = regenerated
     assert main(["show", session]) == 0
     out = capsys.readouterr().out
@@ -129,9 +119,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, capsys: pytest.Cap
     assert f"workbench resume {path}" in out
 
 
-def test_wrong_names_are_one_sentence_and_exit_code_2(
-    documented: tuple[str, dict[str, str]], capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_wrong_names_are_one_sentence_and_exit_code_2(documented, capsys, tmp_path):
     session, names = documented
     broken = tmp_path / "broken.session"
     broken.write_text("no session")

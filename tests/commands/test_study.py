@@ -44,9 +44,7 @@ def test_the_page_has_the_matrix_comparisons_and_rankings(tmp_path: Path) -> Non
     assert json.loads(json.dumps(values)) == json.loads(json.dumps(study_json(outcome, resamples=100)))
 
 
-def test_show_prints_what_is_there_and_starts_nothing(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_show_prints_what_is_there_and_starts_nothing(home, tmp_path, capsys):
     path = tmp_path / "agents.session"
     put_agents(path, SCORES)
     before = path.read_bytes()
@@ -69,9 +67,7 @@ def test_show_prints_what_is_there_and_starts_nothing(
     assert "has no study 'docs'; it has agents" in capsys.readouterr().err
 
 
-def test_a_dry_run_says_what_it_takes_and_leaves_nothing(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_says_what_it_takes_and_leaves_nothing(home, tmp_path, capsys):
     path = tmp_path / "new.session"
     file = tmp_path / "mine.toml"
     file.write_text(
@@ -92,9 +88,7 @@ def test_a_dry_run_says_what_it_takes_and_leaves_nothing(
 
 @pytest.mark.sandbox
 @pytest.mark.network
-def test_a_study_is_executed_and_compared(
-    needs_bubblewrap: None, repository: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_study_is_executed_and_compared(needs_bubblewrap, repository, tmp_path, capsys):
     path = tmp_path / "docs.session"
     file = tmp_path / "mine.toml"
     file.write_text(

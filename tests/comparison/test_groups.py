@@ -60,9 +60,7 @@ def test_tasks_are_joined_and_sorted_by_their_difference(tmp_path: Path) -> None
 
 @settings(max_examples=6)
 @given(st.dictionaries(st.sampled_from("abcdef"), st.tuples(CELLS, CELLS), min_size=1))
-def test_figures_are_those_of_the_estimator(
-    tmp_path_factory: pytest.TempPathFactory, cells: dict[str, tuple[str, str]]
-) -> None:
+def test_figures_are_those_of_the_estimator(tmp_path_factory, cells):
     path = tmp_path_factory.mktemp("groups") / "any.session"
     mine, theirs = ({name: both[at] for name, both in cells.items()} for at in (0, 1))
     found = compared(recorded(path, mine, theirs)).to_json()

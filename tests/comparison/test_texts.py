@@ -55,9 +55,7 @@ def is_common(a: list[str], b: list[str], pairs: list[tuple[int, int]]) -> bool:
 
 @some
 @given(SEQUENCES, SEQUENCES, st.integers(1, 40))
-def test_it_is_common_and_the_longest_and_its_alignment_has_all_of_both(
-    a: list[str], b: list[str], most_cells: int
-) -> None:
+def test_it_is_common_and_the_longest_and_its_alignment_has_all_of_both(a, b, most_cells):
     pairs = longest_common(a, b)
     assert is_common(a, b, pairs)
     assert len(pairs) == textbook_length(a, b)

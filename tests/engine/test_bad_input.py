@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import random
-import sqlite3
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from engine import killing
-from engine.following import ended, error, state
+from engine.following import ended, error
 from engine.regenerating import MODEL, start
 from engine.tiny_repository import BAD, GOOD, Writer, fenced
 from loopback.server import LoopbackServer, Reply
-from samples.sessions import integrity_problem
-from small_disks import SmallDisk
 
 from workbench.orders import launching, running
 from workbench.session import SessionReader
@@ -51,9 +47,7 @@ RIGHT = dict.fromkeys(GOOD, ["failed", "passed"])
 
 @pytest.mark.slow
 @pytest.mark.fresh_engines
-def test_a_disk_that_fills(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until, small_disk: Callable[[int], SmallDisk]
-) -> None:
+def test_a_disk_that_fills(session, repository, scripted, until, small_disk):
     warm = start(session, repository, evaluator="reference")
     assert ended(session, warm, until) == "done", error(session, warm)
     rng = random.Random(1)
@@ -86,9 +80,7 @@ def test_a_disk_that_fills(
 
 
 @pytest.mark.slow
-def test_a_model_that_stops_answering_in_the_middle(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_stops_answering_in_the_middle(session, repository, scripted, until, monkeypatch):
     monkeypatch.setenv("WORKBENCH_REQUEST_TIMEOUT", "1")
     writer = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     silent = True
@@ -122,9 +114,7 @@ def test_a_model_that_stops_answering_in_the_middle(
 
 
 @pytest.fixture
-def halfway(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until
-) -> Iterator[tuple[str, int, dict[str, tuple[Any, ...]], threading.Event]]:
+def halfway(session, repository, scripted, until):
     """A run that waits for its seventh answer: its id, its engine's process, what it has finished, and what lets it go on."""
     writer = Writer(ANSWERS, stop_at=7)
     scripted.answer = writer
@@ -154,9 +144,7 @@ def resumed(session: Path, run: str, kept: dict[str, tuple[Any, ...]], server: L
 @pytest.mark.slow
 @pytest.mark.fresh_engines
 @pytest.mark.parametrize("how", ["removed", pytest.param("moved", marks=pytest.mark.nightly)])
-def test_a_session_that_is_removed_or_moved_in_the_middle_is_saved_and_goes_on(
-    session: Path, halfway: Any, scripted: LoopbackServer, until: Until, how: str
-) -> None:
+def test_a_session_that_is_removed_or_moved_in_the_middle_is_saved_and_goes_on(session, halfway, scripted, until, how):
     run, pid, kept, go = halfway
     if how == "moved":
         saved, words = session.rename(session.with_name("moved.session")), ("under its new name",)
@@ -170,70 +158,3 @@ def test_a_session_that_is_removed_or_moved_in_the_middle_is_saved_and_goes_on(
     one_sentence(launching.last_words(run), "run.session", how, *words)
     assert [item for item in session.parent.glob("*.session*") if item != saved] == []
     resumed(saved, run, kept, scripted, until)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("how", ["renamed over it", pytest.param("copied into it", marks=pytest.mark.nightly)])
-@pytest.mark.fresh_engines
-def test_a_backup_put_in_the_place_of_a_session_that_is_written(
-    session: Path, halfway: Any, scripted: LoopbackServer, until: Until, how: str
-) -> None:
-    """The backup stays as it is, whatever the engine does with its log, and can be gone on with."""
-    run, pid, kept, go = halfway
-    with SessionReader(session) as reader:
-        other = sqlite3.connect(session.with_name("backup"))
-        reader._connection.backup(other)
-        other.execute("DELETE FROM candidates WHERE control = 0")
-        other.execute("UPDATE log_identity SET base = 'earlier', generation = 'earlier'")
-        other.commit()
-        other.close()
-    content = session.with_name("backup").read_bytes()
-    if how == "renamed over it":
-        session.with_name("backup").rename(session)
-    else:
-        # From another process: a file that this one opens and closes takes SQLite's locks away with it.
-        killing.copied_over(session.with_name("backup"), session, [pid])
-    until(lambda: gone(pid), 90, "its end")
-    go.set()
-    one_sentence(launching.last_words(run), "run.session was", "while it was written", "so the run was ended")
-    assert session.read_bytes() == content
-    assert integrity_problem(session) is None
-    assert len(killing.done(session)) == 6
-    rescued = session.with_name("run.rescued.session")
-    if how == "renamed over it":
-        assert kept.items() <= killing.done(rescued).items()
-    resumed(rescued, run, killing.done(rescued), scripted, until)
-    controls = killing.done(session)
-    resumed(session, run, controls, scripted, until)
-
-
-@pytest.mark.nightly
-@pytest.mark.slow
-@pytest.mark.timeout(300)
-@pytest.mark.fresh_engines
-def test_a_session_that_another_program_locks(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Until
-) -> None:
-    writer = Writer(ANSWERS, stop_at=4)
-    scripted.answer = writer
-    run = start(session, repository, samples=2)
-    until(writer.reached.is_set, 90)
-    until(lambda: len(killing.done(session)) >= 6, 60)
-    kept = killing.done(session)
-    with SessionReader(session) as reader:
-        held = reader.holder(run)
-    assert held is not None
-    other = sqlite3.connect(session, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    writer.go.set()
-    writer.stop_at = 0
-    until(lambda: state(session, run) == "interrupted", 120, "the engine's end")
-    one_sentence(error(session, run), "locked by another program")
-    other.execute("ROLLBACK")
-    other.close()
-    assert killing.done(session).items() >= kept.items()
-    assert running.resume(session) == [run]
-    assert ended(session, run, until) == "done", error(session, run)
-    # Answers that could not be written are asked for again, and this writer gives the next one then.
-    assert {name: len(found) for name, found in verdicts(session, run).items()} == dict.fromkeys(RIGHT, 2)
-    assert killing.done(session).items() >= kept.items()

@@ -113,7 +113,7 @@ def test_claims_alone_stand_beside_a_check_with_blocks(recorded: Recorded) -> No
     assert main(["check", "--session", str(recorded.session), "--no-run"]) == 0
     row = recorded.row("good")
     assert (row.executed, row.state, row.works) == (0, "done", 0)
-    assert {one.reason for one in recorded.checked("good").blocks} == {"blocks were not to be run"}
+    assert {one.reason for one in recorded.checked("good").blocks} == {"running blocks was not requested"}
     run = CheckOrder(recorded.session).submit().runs[0]
     with SessionReader(recorded.session) as reader:
         assert [row.executed for row in reader.checks("good")] == [0, 1]
@@ -122,9 +122,7 @@ def test_claims_alone_stand_beside_a_check_with_blocks(recorded: Recorded) -> No
 
 @pytest.mark.slow
 @pytest.mark.sandbox
-def test_without_a_sandbox_names_are_looked_up_and_nothing_is_run(
-    needs_bubblewrap: None, recorded: Recorded, tmp_path: Path
-) -> None:
+def test_without_a_sandbox_names_are_looked_up_and_nothing_is_run(needs_bubblewrap, recorded, tmp_path):
     recorded.hand_in("bad", planted(["wrong default"])[0])
     forbidden = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
     ordered = [sys.executable, "-m", "workbench", "check", "--session", str(recorded.session)]
@@ -134,7 +132,7 @@ def test_without_a_sandbox_names_are_looked_up_and_nothing_is_run(
         env=machine, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert told.returncode == 1
-    assert "Names are looked up nevertheless." in told.stderr
+    assert "Names are still looked up." in told.stderr
     assert "the default of --columns is 80" in told.stdout
     row = recorded.row("bad")
     assert (row.executed, row.state, row.works, row.claims_untrue) == (0, "done", 0, 1)
@@ -228,9 +226,7 @@ def test_one_block_once_more_leaves_the_others_as_they_were(recorded: Recorded, 
     ]
 
 
-def test_each_readme_is_held_against_the_content_that_its_trial_saw(
-    recorded: Recorded, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_readme_is_held_against_the_content_that_its_trial_saw(recorded, capsys):
     recorded.hand_in("a-lost", README, snapshot="0" * 64)
     recorded.hand_in("b-old", README)
     module = recorded.root / "wordstat" / "__init__.py"
@@ -239,7 +235,7 @@ def test_each_readme_is_held_against_the_content_that_its_trial_saw(
     assert main(["check", "--session", str(recorded.session), "--no-run"]) == 1
     lost = recorded.row("a-lost")
     assert (lost.state, lost.result_blob) == ("failed", None)
-    assert "has changed since, and its former content is not kept." in str(lost.problem)
+    assert "has changed since, and its former content is no longer available." in str(lost.problem)
     assert "has changed since" in capsys.readouterr().out
     # The repository as it was is kept: a name that has gone since is true there.
     assert (recorded.row("b-old").state, recorded.row("b-old").claims_untrue) == ("done", 0)
@@ -250,14 +246,12 @@ def test_each_readme_is_held_against_the_content_that_its_trial_saw(
     ("arguments", "sentence"),
     [
         (["--trial", "nowhere"], "has no trial 'nowhere'"),
-        (["--trial", "none"], "handed in no README"),
+        (["--trial", "none"], "submitted no README"),
         (["--format", "junit"], "text or json"),
         (["--fix-claims"], "--fix-claims"),
     ],
 )
-def test_wrong_orders_get_one_sentence(
-    recorded: Recorded, capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
-) -> None:
+def test_wrong_orders_get_one_sentence(recorded, capsys, arguments, sentence):
     recorded.hand_in("none", None)
     assert main(["check", "--session", str(recorded.session), "--no-run", *arguments]) == 2
     assert sentence in capsys.readouterr().err

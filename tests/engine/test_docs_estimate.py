@@ -57,9 +57,7 @@ def test_repoagent_asks_once_for_each_function_and_class(home: Path, counted: di
     assert found.sentence() == "docs before that: about 91 requests; their tokens, time and cost not known"
 
 
-def test_llm_asks_once_for_each_definition_of_files_with_tasks(
-    home: Path, counted: dict[str, list[int]], tmp_path: Path
-) -> None:
+def test_llm_asks_once_for_each_definition_of_files_with_tasks(home, counted, tmp_path):
     every = sum(sum(each) + 1 for each in counted.values())
     assert (told(GPT).requests, told(GPT).up_to) == (every, True), "its tasks are not built"
     file, other = sorted(counted)[:2]
@@ -95,12 +93,10 @@ def test_tokens_time_and_price_are_those_of_earlier_requests(home: Path) -> None
     assert told("repoagent-0.2.0:local").dollars == 0.0
 
 
-def test_what_has_no_rule_is_not_known_until_it_was_measured_anywhere(
-    home: Path, counted: dict[str, list[int]]
-) -> None:
+def test_what_has_no_rule_is_not_known_until_it_was_measured_anywhere(home, counted):
     nobody = told(OSA)
     assert (nobody.requests, nobody.unknown) == (0, (f"{OSA} about {SOURCE}",))
-    assert nobody.sentence() == f"what docs will ask is not known: {OSA} about {SOURCE}"
+    assert nobody.sentence() == f"the number of requests for docs is unknown: {OSA} about {SOURCE}"
     rate = DocsRate(OSA, "other", 300, 500, 1.0, None, True, definitions=200)
     every = sum(sum(each) + 1 for each in counted.values())
     assert told(OSA, MeasuredRates(documenting=(rate,))).requests == pytest.approx(1.5 * every)

@@ -114,9 +114,7 @@ def test_no_secret_is_in_the_file(session: Path, scripted: LoopbackServer, until
 
 
 @pytest.mark.fresh_engines
-def test_a_killed_engine_loses_nothing_and_resume_gives_the_unbroken_result(
-    session: Path, tmp_path: Path, scripted: LoopbackServer, until: Until
-) -> None:
+def test_a_killed_engine_loses_nothing_and_resume_gives_the_unbroken_result(session, tmp_path, scripted, until):
     stop_at = 3
     author = Author(stop_at)
     scripted.answer = author
@@ -146,9 +144,7 @@ def test_a_killed_engine_loses_nothing_and_resume_gives_the_unbroken_result(
     assert running.resume(session) == []
 
 
-def test_two_readers_see_a_run_live_and_a_second_engine_is_refused(
-    session: Path, scripted: LoopbackServer, until: Until
-) -> None:
+def test_two_readers_see_a_run_live_and_a_second_engine_is_refused(session, scripted, until):
     author = Author(stop_at=3)
     scripted.answer = author
     run = start(session)
@@ -186,9 +182,7 @@ def test_cancel_keeps_what_is_done_and_resume_goes_on(session: Path, scripted: L
 
 
 @pytest.mark.fresh_engines
-def test_a_warm_engine_takes_a_run_and_outlives_its_starter(
-    session: Path, scripted: LoopbackServer, until: Until
-) -> None:
+def test_a_warm_engine_takes_a_run_and_outlives_its_starter(session, scripted, until):
     scripted.answer = Author()
     warm = launching.WarmEngine()
     warm.start()
@@ -203,13 +197,8 @@ def test_a_warm_engine_takes_a_run_and_outlives_its_starter(
     [(failure(401, "Incorrect API key provided", "invalid_api_key"), "key"), (Reply(wait=30), "timeout")],
 )
 def test_a_model_that_fails_is_one_sentence_and_the_other_trials_go_on(
-    session: Path,
-    scripted: LoopbackServer,
-    until: Until,
-    monkeypatch: pytest.MonkeyPatch,
-    reply: Reply,
-    kind: str,
-) -> None:
+    session, scripted, until, monkeypatch, reply, kind
+):
     monkeypatch.setenv("WORKBENCH_REQUEST_TIMEOUT", "1")
     monkeypatch.setenv("WORKBENCH_MAX_TRIES", "2")
     author = Author()

@@ -62,7 +62,7 @@ def test_resume_notices_that_its_engine_died(session: Path, home: Path, until: U
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert time.monotonic() - began < 15
-    assert "The engine ended before it started the run: it was ended by SIGKILL." in err
+    assert "The engine ended before it started the run: it was terminated by SIGKILL." in err
     assert f"To continue: workbench resume {session}" in err
     assert seen_as(session, run) == "interrupted"
 
@@ -71,9 +71,7 @@ def test_resume_notices_that_its_engine_died(session: Path, home: Path, until: U
     ("command", "after"),
     [(["run", "word_counter", "--model", "openai/scripted", "--judge", "offline"], 0.05), ([], 0.5)],
 )
-def test_a_start_that_is_killed_ends_the_command(
-    session: Path, home: Path, until: Until, command: list[str], after: float
-) -> None:
+def test_a_start_that_is_killed_ends_the_command(session, home, until, command, after):
     if not command:
         command = ["regenerate", str(make_repository(session.parent / "small")), "--evaluator", "stub"]
     process = subprocess.Popen(

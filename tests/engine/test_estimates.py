@@ -113,7 +113,7 @@ def test_candidates_count_what_the_session_has_not() -> None:
     assert (told.requests, told.seconds) == (19, 19)
     assert new_candidates(KNOWN, "src", Ask(GPT, 3, limit=2)) == 2, "of the first tasks the session may have any sample"
     unknown = estimate_candidates(KNOWN, "new", GPT, candidates=new_candidates(KNOWN, "new", ask))
-    assert "how many is known once the tasks are built" in unknown.sentence()
+    assert "their number is known once the tasks are built" in unknown.sentence()
     assert estimate_candidates(KNOWN, "src", "stub", candidates=4).dollars == 0
     again = estimate_alike(10, "candidate", KNOWN.tested("src"), "run")
     assert (again.requests, again.dollars) == (0, 0)
@@ -196,9 +196,7 @@ def test_what_an_example_recorded_elsewhere_is_no_measure_of_this_machine(tmp_pa
 
 
 @pytest.mark.parametrize(("more", "known"), [({}, {"word_counter": 2}), ({"limit": 2}, {}), ({"tasks": ["a"]}, {})])
-def test_only_a_run_of_all_tasks_says_how_many_a_source_has(
-    tmp_path: Path, more: dict[str, object], known: dict[str, int]
-) -> None:
+def test_only_a_run_of_all_tasks_says_how_many_a_source_has(tmp_path, more, known):
     made = Recorder(tmp_path / "a.session")
     made.run(asks=[{"evaluator": "local", "samples": 1, **more}])
     for place in range(2):
@@ -209,7 +207,7 @@ def test_only_a_run_of_all_tasks_says_how_many_a_source_has(
 
 def test_what_the_session_has_already_is_told_apart() -> None:
     told = WorkEstimate(0, "candidate", 0.0, 0.0, 0.0)
-    assert told.beside(900) == "900 candidates, which the session has already: nothing is left to do"
+    assert told.beside(900) == "900 candidates, which the session already has: nothing is left to do"
     assert told.sentence() == "0 candidates: nothing is left to do"
     some = WorkEstimate(12, "candidate", 12.0, 60.0, 0.0)
     assert some.beside(12) == some.sentence()

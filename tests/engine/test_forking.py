@@ -81,9 +81,7 @@ def said(body: Body) -> list[str]:
     return [message["content"] for message in messages]
 
 
-def test_an_edited_observation_is_what_the_model_is_told_and_nothing_is_paid_twice(
-    parent: tuple[Path, str], author: Asked
-) -> None:
+def test_an_edited_observation_is_what_the_model_is_told_and_nothing_is_paid_twice(parent, author):
     session, trial = parent
     made = ForkOrder(session, trial, 3, Edit("observation", "def other() -> None: ...\n")).submit()
     executed(session, made.runs[0])
@@ -189,7 +187,7 @@ REFUSED = [
     (3, Edit("observation", " "), "", "is empty"),
     (3, Edit(), "", "Nothing was changed"),
     (1, Edit("message", SCRIPT[0]), "", "Nothing was changed"),
-    (5, Edit(), OTHER, "the agent handed in"),
+    (5, Edit(), OTHER, "the agent submitted"),
     (3, Edit("observation", "x"), "nobody/model", "There is no provider"),
 ]
 
@@ -204,9 +202,7 @@ def test_what_makes_no_sense_is_one_sentence_and_writes_nothing(parent: tuple[Pa
 
 
 @pytest.mark.slow
-def test_the_command_says_what_it_takes_and_does_it(
-    parent: tuple[Path, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_says_what_it_takes_and_does_it(parent, tmp_path, capsys):
     session, trial = parent
     edited = tmp_path / "edited.txt"
     edited.write_text("def other() -> None: ...\n")
@@ -221,9 +217,7 @@ def test_the_command_says_what_it_takes_and_does_it(
     assert "1 fork of recorded trials excluded." in capsys.readouterr().out
 
 
-def test_a_run_above_the_amount_needs_yes(
-    parent: tuple[Path, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_above_the_amount_needs_yes(parent, capsys, monkeypatch):
     """Above what the settings allow unasked nothing is started or written, and the sentence says both figures."""
     session, _ = parent
     monkeypatch.setenv("WORKBENCH_ASK_ABOVE_MINUTES", "0.0000001")

@@ -58,7 +58,7 @@ def asks(session: Path) -> dict[str, int]:
 
 @pytest.mark.parametrize("options", [{}, {"failed": True}, {"item": "f"}])
 def test_which_of_several_evaluators_is_asked_and_nothing_is_billed_meanwhile(session: Path, options: dict) -> None:  # type: ignore[type-arg]
-    with pytest.raises(UsageError, match=f"{FIRST} and {SECOND}; say whose with --model"):
+    with pytest.raises(UsageError, match=f"{FIRST} and {SECOND}; choose one with --model"):
         RerunOrder(session, samples=5, **options).begin()
     assert asks(session) == {FIRST: 2, SECOND: 2}
 

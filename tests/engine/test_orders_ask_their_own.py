@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from engine.following import ended
 from engine.regenerating import MODEL, start
 from engine.tiny_repository import GOOD, TASKS, Writer, fenced
-from loopback.server import LoopbackServer, Reply, failure
+from loopback.server import Reply, failure
 
 from workbench.orders import running
 from workbench.session import SessionReader
@@ -21,9 +18,7 @@ OTHER = "openai/other"
 
 
 @pytest.mark.slow
-def test_another_evaluators_order_leaves_failures_to_a_resume(
-    session: Path, repository: Path, scripted: LoopbackServer, until: Callable[..., Any]
-) -> None:
+def test_another_evaluators_order_leaves_failures_to_a_resume(session, repository, scripted, until):
     write = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     failing = True
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from engine.following import ended
 from engine.regenerating import start
-from loopback.server import LoopbackServer, Reply
+from loopback.server import Reply
 
 from workbench.engine.records import SessionCallLog
 from workbench.models import Answer, CallRecord, MalformedAnswer, Message, Request, Usage
@@ -25,12 +23,8 @@ PRICE = 1.0025  # of gpt-4o
 @pytest.mark.network
 @pytest.mark.usefixtures("needs_bubblewrap")
 def test_empty_answers_are_shown_and_a_used_up_limit_asks_nothing_more(
-    session: Path,
-    repository: Path,
-    scripted: LoopbackServer,
-    until: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    session, repository, scripted, until, monkeypatch
+):
     monkeypatch.setenv("WORKBENCH_CONCURRENCY", "1")
     scripted.answer = lambda body: Reply(text="", finish_reason="length", usage=USAGE)
     run = start(session, repository, evaluator="openai/gpt-4o", samples=1, k=(1,), spend_limit=2.0)

@@ -78,18 +78,14 @@ def test_a_document_plan_that_makes_no_sense_writes_nothing(home: Path, tmp_path
     ],
     ids=str,
 )
-def test_a_regeneration_plan_that_makes_no_sense_writes_nothing(
-    home: Path, tmp_path: Path, values: dict[str, Any]
-) -> None:
+def test_a_regeneration_plan_that_makes_no_sense_writes_nothing(home, tmp_path, values):
     plan = RegenerationPlan(**{"source": "word_counter", "evaluator": "reference", **values})
     with pytest.raises(UsageError):
         order_regeneration(tmp_path / "s.session", plan)
     assert not (tmp_path / "s.session").exists()
 
 
-def test_a_plan_is_refused_before_a_session_is_made_where_no_log_can_be_written(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plan_is_refused_before_a_session_is_made_where_no_log_can_be_written(home, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_STATE_DIR", "/dev/null/logs")
     with pytest.raises(WorkbenchError, match="folder of logs"):
         plan_document(tmp_path / "s.session", DocumentPlan(("word_counter",), model="local", judge="offline"))
@@ -168,9 +164,7 @@ def test_odd_names_that_are_names_are_found(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_order_that_the_engine_finds_wrong_leaves_no_session(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_order_that_the_engine_finds_wrong_leaves_no_session(one_cache, tmp_path, capsys):
     wrong = ["regenerate", "word_counter", "--evaluator", "reference", "--task", "nosuch", "--sandbox", "process"]
     new = tmp_path / "new.session"
     assert main([*wrong, "--session", str(new)]) == 2
@@ -198,7 +192,7 @@ def test_every_option_of_an_order_says_what_another_value_of_it_means() -> None:
     from workbench.plans.arguments import arguments_of
     from workbench.plans.plan import RegenerationPlan
 
-    kept_by_the_engine = {"asks", "acceptances", "snapshot", "import_folders", "weaknesses", "lasting"}
+    kept_by_the_engine = {"asks", "acceptances", "snapshot", "import_folders", "weaknesses", "permanent_failure"}
     assert arguments_of(RegenerationPlan).keys() == {one.name for one in fields(RegenerationPlan)} - kept_by_the_engine
     told = options_help()
     assert all(name in told for name in ("SOURCE", "--sandbox", "--rebuild", "--spend-limit", "--task"))

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from engine.author import Author
 from engine.following import ended
-from loopback.server import LoopbackServer
 
 from workbench.base.errors import UsageError
 from workbench.orders import launching, running
@@ -95,7 +94,7 @@ def test_a_run_is_moved_up(queue: Waiters, until: Until) -> None:
     queue.end(FIRST)
     until(lambda: queue.came, 20, "the third run's turn")
     assert queue.came == [(THIRD, True)]
-    with pytest.raises(UsageError, match="does not wait in the queue"):
+    with pytest.raises(UsageError, match="is not in the queue"):
         move(queue.path, FIRST, 1)
 
 
@@ -161,9 +160,7 @@ def test_what_waits_is_a_small_process_that_ends_with_its_run(queue: Waiters, un
 
 
 @pytest.mark.slow
-def test_a_queued_run_begins_when_the_one_before_is_over(
-    scripted: LoopbackServer, tmp_path: Path, until: Until
-) -> None:
+def test_a_queued_run_begins_when_the_one_before_is_over(scripted, tmp_path, until):
     scripted.answer = author = Author(stop_at=2)
     session = tmp_path / "real.session"
     runs = []

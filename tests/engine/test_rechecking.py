@@ -36,13 +36,8 @@ def test_originals_always_and_one_verdict_in_a_hundred() -> None:
 @pytest.mark.sandbox
 @pytest.mark.network
 def test_a_false_fast_verdict_is_found_replaced_and_shown(
-    needs_bubblewrap: None,
-    home: Path,
-    tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-    until: Until,
-) -> None:
+    needs_bubblewrap, home, tmp_path, tmp_path_factory, monkeypatch, until
+):
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
     session = tmp_path / "looked.session"
     answers = tmp_path / "answers.jsonl"
@@ -116,9 +111,7 @@ def double(number):
 @pytest.mark.network
 @pytest.mark.nightly
 @pytest.mark.timeout(480)
-def test_the_second_look_has_time_to_import(
-    needs_bubblewrap: None, one_cache: None, tmp_path: Path, until: Callable[..., Any]
-) -> None:
+def test_the_second_look_has_time_to_import(needs_bubblewrap, one_cache, tmp_path, until):
     folder = tmp_path / "slow"
     folder.mkdir()
     (folder / "slow.py").write_text(SOURCE)

@@ -39,9 +39,7 @@ def test_the_recorded_model_decides_how_an_agent_asks(home: Path, tmp_path: Path
     assert not constrained(again, "openai/m")
 
 
-def test_the_recorded_model_is_that_of_the_same_kind_of_doc_system(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_recorded_model_is_that_of_the_same_kind_of_doc_system(home, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "never-used")
     session = tmp_path / "recorded.session"
     for docs in ("llm:openai/gpt-4o", "llm:local", "none"):

@@ -131,13 +131,7 @@ def test_the_replaced_verdict_moves_into_the_history_with_its_failing_tests(tmp_
 @pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
-def test_a_rerun_where_no_sandbox_answers_loses_nothing(
-    done: tuple[Path, str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    until: Until,
-) -> None:
+def test_a_rerun_where_no_sandbox_answers_loses_nothing(done, tmp_path, monkeypatch, capsys, until):
     session, run = done
     before, tests, told, counted = (
         candidates(session, run),
@@ -206,9 +200,7 @@ def test_a_cancelled_rerun_gives_the_former_verdicts_back(done: tuple[Path, str]
 @pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
-def test_after_a_resume_with_only_re_checks_left_the_stages_are_those_of_an_unbroken_run(
-    done: tuple[Path, str], until: Until
-) -> None:
+def test_after_a_resume_with_only_re_checks_left_the_stages_are_those_of_an_unbroken_run(done, until):
     session, run = done
     counted = stages(session, run)
     assert ("controls", "done", 6, 6) in counted
@@ -244,7 +236,7 @@ def test_a_control_that_is_tested_again_leaves_its_task_as_it_is_until_it_is_dec
         (task,),
     )
     connection.execute(
-        "UPDATE candidates SET state = 'cancelled', verdict = NULL, verdict_reason = 'The task was taken out.' "
+        "UPDATE candidates SET state = 'cancelled', verdict = NULL, verdict_reason = 'The task was excluded.' "
         "WHERE task_id = ? AND control = 0 AND sample = 2",
         (task,),
     )
@@ -278,9 +270,7 @@ def test_a_control_that_is_tested_again_leaves_its_task_as_it_is_until_it_is_dec
 @pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
-def test_the_bodies_that_are_tested_again_are_those_that_were_tested(
-    done: tuple[Path, str], tmp_path: Path, until: Until
-) -> None:
+def test_the_bodies_that_are_tested_again_are_those_that_were_tested(done, tmp_path, until):
     session, run = done
     before = candidates(session, run)
     file = tmp_path / "answers.jsonl"
@@ -321,9 +311,7 @@ def test_a_verdict_stands_beside_the_body_that_was_tested_whatever_older_rules_h
 @pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
-def test_an_error_of_ours_replaces_no_verdict(
-    sandbox: None, tmp_path: Path, scripted: LoopbackServer, monkeypatch: pytest.MonkeyPatch, until: Until
-) -> None:
+def test_an_error_of_ours_replaces_no_verdict(sandbox, tmp_path, scripted, monkeypatch, until):
     monkeypatch.setenv("WORKBENCH_MAX_TRIES", "1")
     good = Writer({name: [fenced(body)] for name, body in GOOD.items()})
     broken = False

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine.judging import MAXIMA, REFUSED, Body, Court, points
+from engine.judging import MAXIMA, REFUSED, Body, points
 
 from workbench.cli import main
 from workbench.orders import running
@@ -39,9 +39,7 @@ def lavish(body: Body) -> str:
     return json.dumps({**{key: MAXIMA[key] for key in asked}, "reasoning": "lovely"})
 
 
-def test_another_judge_scores_what_is_recorded_and_the_first_stays(
-    court: Court, session: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_judge_scores_what_is_recorded_and_the_first_stays(court, session, capsys):
     assert main(["run", "word_counter", *MODEL, "--judge", "openai/judge", "--session", str(session)]) == 0
     before, written = scores(session), court.written
     capsys.readouterr()
@@ -69,9 +67,7 @@ def test_another_judge_scores_what_is_recorded_and_the_first_stays(
 
 
 @pytest.mark.slow
-def test_run_with_another_judge_never_shows_the_old_scores_as_new(
-    court: Court, session: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_run_with_another_judge_never_shows_the_old_scores_as_new(court, session, capsys):
     ordered = ["run", "word_counter", *MODEL, "--session", str(session), "--json"]
     assert main([*ordered, "--judge", "offline"]) == 0
     (first,) = lines(capsys)[-1]["cases"]
@@ -79,7 +75,7 @@ def test_run_with_another_judge_never_shows_the_old_scores_as_new(
     assert main([*ordered, "--judge", "openai/judge"]) == 0
     told = capsys.readouterr()
     (again,) = json.loads(told.out.splitlines()[-1])["cases"]
-    assert "1 of 1 trials are in the session already: no agent is run" in told.err
+    assert "1 of 1 trials are already in the session: no agent is run" in told.err
     assert (again["trial"], again["judge"], again["status"]) == (first["trial"], "openai/judge", "done")
     assert again["score"] != first["score"]
     assert court.written == written
@@ -93,9 +89,7 @@ def test_run_with_another_judge_never_shows_the_old_scores_as_new(
         assert {len(c["samples"]) for c in reader.card(card)["criteria"] if c["judged_by"] != "rule"} == {3}
 
 
-def test_a_judge_that_fails_leaves_unscored_what_a_resume_asks_for_again(
-    court: Court, session: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_judge_that_fails_leaves_unscored_what_a_resume_asks_for_again(court, session, capsys):
     assert main(["run", "word_counter", *MODEL, "--judge", "offline", "--session", str(session)]) == 0
     before = scores(session)
     capsys.readouterr()
@@ -117,9 +111,7 @@ def test_a_judge_that_fails_leaves_unscored_what_a_resume_asks_for_again(
     assert {key: value for key, value in scores(session).items() if key in before} == before
 
 
-def test_a_cancelled_rescore_is_resumed_and_the_spend_limit_holds(
-    court: Court, session: Path, until: Until, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cancelled_rescore_is_resumed_and_the_spend_limit_holds(court, session, until, capsys):
     assert main(["run", "word_counter", *MODEL, "--judge", "offline", "--session", str(session)]) == 0
     run = RescoreOrder(session, judges=["openai/judge"]).submit().runs[0]
     running.cancel(session, run)
@@ -149,9 +141,7 @@ WRONG = [
 ]
 
 
-def test_wrong_use_is_one_sentence_and_writes_nothing(
-    court: Court, session: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_use_is_one_sentence_and_writes_nothing(court, session, capsys):
     assert main(["run", "word_counter", *MODEL, "--judge", "offline", "--session", str(session)]) == 0
     for arguments, says in WRONG:
         capsys.readouterr()
@@ -162,9 +152,7 @@ def test_wrong_use_is_one_sentence_and_writes_nothing(
 
 
 @pytest.mark.slow
-def test_judges_stand_side_by_side_with_their_agreement(
-    court: Court, session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_judges_stand_side_by_side_with_their_agreement(court, session, tmp_path, capsys):
     assert main(["run", "word_counter", *MODEL, "--judge", "offline", "--repeats", "2", "--session", str(session)]) == 0
     assert main(["rescore", str(session), "--judge", "openai/judge"]) == 0
     capsys.readouterr()

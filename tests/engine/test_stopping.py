@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -36,9 +35,7 @@ async def test_a_swallowed_cancellation_is_repeated(monkeypatch: pytest.MonkeyPa
     assert work.cancelled()
 
 
-async def test_what_never_ends_takes_its_engine_along(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_what_never_ends_takes_its_engine_along(monkeypatch, capsys):
     class Left(Exception):
         pass
 
@@ -53,15 +50,13 @@ async def test_what_never_ends_takes_its_engine_along(
     work.cancel()
     with pytest.raises(Left):
         await asyncio.wait_for(process._force_cancel(work), 10)
-    assert "what is finished is kept" in capsys.readouterr().out
+    assert "finished work is kept" in capsys.readouterr().out
     while not work.done():
         work.cancel()
         await asyncio.sleep(0)
 
 
-async def test_a_cancel_is_heard_although_another_program_held_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_cancel_is_heard_although_another_program_held_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr(file, "BUSY_MS", 20)
     session = tmp_path / "busy.session"
     create(session)
@@ -94,9 +89,7 @@ async def test_a_cancel_is_heard_although_another_program_held_the_file(
         assert work.cancelled()
 
 
-async def test_work_that_nobody_can_listen_for_any_more_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_work_that_nobody_can_listen_for_any_more_is_ended(tmp_path, monkeypatch):
     session = tmp_path / "full.session"
     create(session)
     with SessionWriter(session) as writer:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from engine.author import METADATA, README, Body, call
 from engine.tiny_repository import make_repository
 from loopback.server import LoopbackServer
 
@@ -45,23 +42,6 @@ AGENTS = Study(
 )
 
 
-class Killer:
-    """Hands in a README at once; at some requests the engine that asks is killed instead, without any warning."""
-
-    def __init__(self, session: Path, at: set[int]) -> None:
-        self.session, self.at, self.asked = session, at, 0
-
-    def __call__(self, body: Body) -> str:
-        self.asked += 1
-        if self.asked in self.at:
-            with SessionReader(self.session) as reader:
-                held = [reader.holder(run.id) for run in reader.runs()]
-            for one in held:
-                if one is not None:
-                    os.kill(one.pid, signal.SIGKILL)
-        return call("respond", readme=README, metadata=METADATA)
-
-
 def finish(session: Path, study: Study, trials: int) -> None:
     """Stand in for the engine: some trials are done and scored."""
     with SessionReader(session) as reader:
@@ -81,9 +61,7 @@ def _trials(session: Path, run: str) -> list[object]:
         return list(reader.trials(run))  # type: ignore[arg-type]
 
 
-def test_what_a_session_has_already_needs_no_key(
-    scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_session_has_already_needs_no_key(scripted, tmp_path, monkeypatch):
     session = tmp_path / "mine.session"
     order_study(session, AGENTS)
     finish(session, AGENTS, 8)
@@ -150,19 +128,15 @@ def test_what_cannot_be_is_refused_before_anything_is_written(scripted: Loopback
     assert not session.exists()
 
 
-def test_the_default_model_is_written_out_and_is_no_second_column(
-    scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_default_model_is_written_out_and_is_no_second_column(scripted, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_AGENT_MODEL", MODEL)
     study = replace(AGENTS, columns=(StudyColumn("white"),))
     assert resolved_study(study).columns == (StudyColumn("white", MODEL),)
-    with pytest.raises(UsageError, match="there twice, once by the default model"):
+    with pytest.raises(UsageError, match="appears twice, once through this machine's default model"):
         resolved_study(replace(study, columns=(StudyColumn("white"), StudyColumn("white", MODEL))))
 
 
-def test_a_folder_is_a_row_by_its_whole_path(
-    scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_a_row_by_its_whole_path(scripted, tmp_path, monkeypatch):
     make_repository(tmp_path / "small-sums")
     monkeypatch.chdir(tmp_path)
     session = tmp_path / "mine.session"
@@ -186,16 +160,14 @@ def test_the_spend_limit_holds_over_all_runs(scripted: LoopbackServer, tmp_path:
         outcome = read_study(reader, "mine")
         row = reader.run(second)
     assert outcome.problems == (
-        "The study's spend limit of $3.00 is reached ($3.50 spent), so what is missing was not started; raise spend_limit and "
-        "order it again.",
+        "The study's spend limit of $3.00 is reached ($3.50 spent), so the missing work was not "
+        "started; raise spend_limit and start the study again.",
     )
     assert row is not None
     assert row.state == "queued"
 
 
-def test_cells_of_docs_share_a_run_and_one_that_cannot_be_says_why(
-    scripted: LoopbackServer, needs_bubblewrap: None, tmp_path: Path
-) -> None:
+def test_cells_of_docs_share_a_run_and_one_that_cannot_be_says_why(scripted, needs_bubblewrap, tmp_path):
     session = tmp_path / "docs.session"
     source = str(make_repository(tmp_path / "small-sums"))
     systems = ("original", "none", "llm:nobody/knows")
@@ -290,9 +262,7 @@ def states(session: Path) -> list[str]:
         return [cell.state for cell in read_study(reader, "mine").cells.values()]
 
 
-def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(
-    scripted: LoopbackServer, tmp_path: Path, engines: Callable[..., Engines]
-) -> None:
+def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(scripted, tmp_path, engines):
     session = tmp_path / "mine.session"
     study = replace(AGENTS, rows=("word_counter",), repeats=1, columns=(*AGENTS.columns, StudyColumn("white", MODEL)))
     order_study(session, study)
@@ -316,9 +286,7 @@ def test_a_run_that_breaks_or_is_killed_leaves_the_others_alone(
     assert second.launched == first.launched[:2]
 
 
-def test_the_app_goes_on_with_a_study_that_was_killed(
-    engines: Callable[..., Engines], scripted: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_app_goes_on_with_a_study_that_was_killed(engines, scripted, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.orders.study.launch_study", lambda *study, queue: execute_study(*study))
     session = tmp_path / "mine.session"
     order_study(session, AGENTS)
@@ -331,9 +299,7 @@ def test_the_app_goes_on_with_a_study_that_was_killed(
     assert runs.resume_study(session, "mine") == (session, 0), "nothing is started where nothing is missing"
 
 
-def test_resume_lets_the_runs_of_a_study_wait_for_one_another(
-    scripted: LoopbackServer, tmp_path: Path, engines: Callable[..., Engines]
-) -> None:
+def test_resume_lets_the_runs_of_a_study_wait_for_one_another(scripted, tmp_path, engines):
     session = tmp_path / "mine.session"
     order_study(session, replace(AGENTS, rows=("word_counter",), repeats=1, spend_limit=2.0))
     made = engines("queued", "queued")
@@ -344,41 +310,13 @@ def test_resume_lets_the_runs_of_a_study_wait_for_one_another(
         assert [DocumentPlan.from_json(run.config).spend_limit for run in reader.runs()] == [2.0, 2.0]
 
 
-def test_a_cancelled_run_ends_the_study(
-    scripted: LoopbackServer, tmp_path: Path, engines: Callable[..., Engines]
-) -> None:
+def test_a_cancelled_run_ends_the_study(scripted, tmp_path, engines):
     session = tmp_path / "mine.session"
     order_study(session, replace(AGENTS, rows=("word_counter",), repeats=1))
     made = engines("cancelled")
     assert execute_study(session, "mine") == 1
     assert len(made.launched) == 1
     assert states(session)[0] == "cancelled"
-
-
-@pytest.mark.nightly
-@pytest.mark.fresh_engines
-def test_killed_twice_nothing_is_lost_and_nothing_done_again(scripted: LoopbackServer, tmp_path: Path) -> None:
-    session = tmp_path / "killed.session"
-    scripted.answer = killer = Killer(session, {1, 3})
-    study = replace(AGENTS, rows=("word_counter",), repeats=1)
-    order_study(session, study)
-    # The first run is killed; the study goes on with the second.
-    assert execute_study(session, "mine") == 1
-    with SessionReader(session) as reader:
-        outcome = read_study(reader, "mine")
-    assert [cell.state for cell in outcome.cells.values()] == ["interrupted", "done"]
-    order_study(session, study)
-    assert execute_study(session, "mine") == 1
-    assert execute_study(session, "mine") == 0
-    with SessionReader(session) as reader:
-        outcome = read_study(reader, "mine")
-        assert len(reader.trials()) == 2
-    assert outcome.finished
-    # Each trial was asked for once, and twice again where the engine died with the answer.
-    assert killer.asked == 4
-    first, second = (outcome.cell("word_counter", column).means["score"].value for column in outcome.columns)
-    assert first == second
-    assert (first or 0) > 0
 
 
 @pytest.mark.slow

@@ -70,13 +70,7 @@ def observations(session: Path, trial: TrialRow) -> str:
         return "\n".join(reader.text(step.observation_blob) for step in reader.steps(trial.id))
 
 
-def test_a_changed_folder_is_another_trial_beside_the_old_one(
-    author: Author,
-    session: Path,
-    folder: Path,
-    scripted: LoopbackServer,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_changed_folder_is_another_trial_beside_the_old_one(author, session, folder, scripted, capsys):
     command = ["run", str(folder), *MODEL, "--session", str(session)]
     assert main([*command, "--json"]) == 0
     (first,) = json.loads(capsys.readouterr().out.splitlines()[-1])["cases"]
@@ -102,9 +96,7 @@ def test_a_changed_folder_is_another_trial_beside_the_old_one(
     assert len(trials(session)) == 2
 
 
-def test_the_ground_truth_is_part_of_the_content(
-    author: Author, session: Path, home: Path, folder: Path, tmp_path: Path
-) -> None:
+def test_the_ground_truth_is_part_of_the_content(author, session, home, folder, tmp_path):
     case = paths.own_cases_dir() / "mine"
     shutil.copytree(folder, case / "repository")
     text = 'id = "mine"\nname = "mine"\nkind = "own"\n[facts]\nmain_purpose = "Counting words"\n'
@@ -135,9 +127,7 @@ def test_a_local_branch_that_moved_on_is_another_trial(author: Author, session: 
     assert planned(session, f"{folder}@main") != first
 
 
-def test_an_interrupted_trial_goes_on_with_the_content_it_began_with(
-    author: Author, session: Path, folder: Path, until: Until, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_trial_goes_on_with_the_content_it_began_with(author, session, folder, until, monkeypatch):
     author.stop_at = 2
     (identity,) = planned(session, str(folder))
     run = trials(session)[0].run_id
@@ -157,9 +147,7 @@ def test_an_interrupted_trial_goes_on_with_the_content_it_began_with(
     assert "something else" not in observations(session, trial)
 
 
-def test_an_interrupted_trial_whose_content_is_gone_says_so_and_mixes_nothing(
-    author: Author, session: Path, folder: Path, until: Until, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interrupted_trial_whose_content_is_gone_says_so_and_mixes_nothing(author, session, folder, until, capsys):
     author.stop_at = 2
     planned(session, str(folder))
     process = launching.launch(session, trials(session)[0].run_id)
@@ -202,9 +190,7 @@ def test_a_trial_of_an_older_version_is_known_by_its_repository(author: Author, 
     assert planned(session, str(folder)) not in ((older,), (now,))
 
 
-def test_a_folder_is_found_again_from_another_place(
-    author: Author, session: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_found_again_from_another_place(author, session, folder, tmp_path, monkeypatch):
     monkeypatch.chdir(folder.parent)
     first = planned(session, "./counter")
     (tmp_path / "elsewhere").mkdir()

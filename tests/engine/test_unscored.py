@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from engine.author import README
-from engine.judging import NO_POINTS, REFUSED, Court, is_quality, points
+from engine.judging import NO_POINTS, REFUSED, is_quality, points
 
 from workbench.cli import main
 from workbench.session import SessionReader
@@ -37,9 +37,7 @@ def read(session: Path) -> tuple[TrialRow, dict[str, ScoreRow], str, list[str]]:
         return trial, cards, reader.run_state(run), [row.id for row in unfinished(reader)]
 
 
-def test_a_judge_that_failed_is_asked_again_and_nothing_else_is(
-    court: Court, session: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_judge_that_failed_is_asked_again_and_nothing_else_is(court, session, capsys):
     court.judge = lambda body: NO_POINTS
     assert main(["run", "word_counter", *MODEL, "--session", str(session), "--json"]) == 1
     (case,) = lines(capsys)[-1]["cases"]
@@ -75,9 +73,7 @@ def test_a_judge_that_failed_is_asked_again_and_nothing_else_is(
     assert (court.judged, court.written) == (judged, written)
 
 
-def test_what_was_judged_is_kept_and_not_asked_for_again(
-    court: Court, session: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_was_judged_is_kept_and_not_asked_for_again(court, session, capsys):
     court.judge = lambda body: REFUSED if is_quality(body) else points(body)
     assert main(["run", "word_counter", *MODEL, "--session", str(session)]) == 1
     told = capsys.readouterr().out
@@ -100,9 +96,7 @@ def test_what_was_judged_is_kept_and_not_asked_for_again(
     assert all(card.tier4 is not None for card in after.values())
 
 
-def test_a_case_without_facts_is_unscored_by_design(
-    court: Court, session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_case_without_facts_is_unscored_by_design(court, session, tmp_path, capsys):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "word_counter.py").write_text("print('hello')\n")
     (tmp_path / "mine" / "pyproject.toml").write_text("[project]\nname = 'mine'\n")

@@ -113,10 +113,12 @@ def test_a_missing_module_is_named_with_where_it_was_looked_for(folder: Path) ->
 
 
 def test_the_constructor_gets_what_it_names_and_nothing_else(folder: Path) -> None:
-    write(folder, "loud_made", GOOD + "    def __init__(self, asker): self.asker = asker\n")
+    write(folder, "loud_made", GOOD + "    def __init__(self, model_client): self.model_client = model_client\n")
     loaded = load("shouter", "loud_made:Good", Shouter)
-    assert make("shouter", loaded, {"asker": 5, "scope": "x"}).asker == 5
-    with pytest.raises(ExtensionProblem, match=r"The shouter loud_made:Good cannot be made: TypeError: .*'asker'"):
+    assert make("shouter", loaded, {"model_client": 5, "scope": "x"}).model_client == 5
+    with pytest.raises(
+        ExtensionProblem, match=r"The shouter loud_made:Good cannot be made: TypeError: .*'model_client'"
+    ):
         make("shouter", loaded)
     write(folder, "loud_frozen", GOOD.replace("    loud", "    __slots__ = ()\n    loud"))
     with pytest.raises(ExtensionProblem, match=r"cannot be made: AttributeError: .*'name'"):
@@ -173,7 +175,7 @@ class Judge:
         ("None", "it did not return a list of Criterion."),
         ("[1]", "it did not return a list of Criterion."),
         ("[]", "it was asked for purpose of tier 3 and returned something else."),
-        ('[Criterion(3, "purpose", "P", 13.0, 12.0, "r")]', "it gave 13.0 of 12.0, where 0 to 12 are possible."),
+        ('[Criterion(3, "purpose", "P", 13.0, 12.0, "r")]', "it returned 13.0 of 12.0, but only 0 to 12 are possible."),
         ('[Criterion(3, "purpose", "P", float("nan"), 12.0, "r")]', "it gave nan of 12.0"),
     ],
 )
@@ -191,7 +193,9 @@ async def test_a_judge_that_answers_nonsense_leaves_the_tier_unscored(folder: Pa
 
 def test_a_judge_may_take_the_gateway(folder: Path) -> None:
     write(
-        folder, "asking_judge", JUDGE.format("[]") + "    def __init__(self, asker, scope): self.given = asker, scope\n"
+        folder,
+        "asking_judge",
+        JUDGE.format("[]") + "    def __init__(self, model_client, scope): self.given = model_client, scope\n",
     )
     judge = make_judge("asking_judge:Judge", None, scope="trial-1/judge")
     assert judge._judge.given == (None, "trial-1/judge")  # type: ignore[attr-defined]

@@ -65,9 +65,7 @@ RUN = ["run", "word_counter", "--model", "openai/scripted", "--session", "demo",
 
 
 @pytest.mark.slow
-def test_an_agent_and_a_judge_in_a_run_that_is_resumed_elsewhere(
-    model: LoopbackServer, home: Path, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_agent_and_a_judge_in_a_run_that_is_resumed_elsewhere(model, home, folder, capsys, monkeypatch):
     mine = ["--agent", "first_lines:FirstLines", "--judge", "length_judge:ByLength"]
     model.answer = lambda body: failure(400, "not now")
     assert main([*RUN, *mine]) == 1
@@ -87,9 +85,7 @@ def test_an_agent_and_a_judge_in_a_run_that_is_resumed_elsewhere(
         assert json.loads(run.config)["import_folders"] == [str(folder)]
 
 
-def test_what_an_agent_lets_out_fails_its_trial_with_file_and_line(
-    model: LoopbackServer, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_an_agent_lets_out_fails_its_trial_with_file_and_line(model, folder, capsys):
     (folder / "falling.py").write_text(
         "class Falls:\n    async def document(self, context):\n        return context.nothing\n"
     )
@@ -111,9 +107,7 @@ def test_what_an_agent_lets_out_fails_its_trial_with_file_and_line(
         (["regenerate", "word_counter", "--sandbox", "unshard:Unshared"], "no module unshard in "),
     ],
 )  # fmt: skip
-def test_what_is_missing_is_said_before_a_session_is_written(
-    model: LoopbackServer, home: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_missing_is_said_before_a_session_is_written(model, home, arguments, said, capsys):
     if arguments[0] == "regenerate":
         arguments = [*arguments, "--evaluator", "reference"]
     assert main(arguments) == 2
@@ -265,9 +259,7 @@ def in_copy(folder: Path, code: str, *arguments: str) -> subprocess.CompletedPro
 
 
 @pytest.fixture
-def repository(
-    folder: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> str:
+def repository(folder, tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
     return str(make_repository(tmp_path / "small-sums"))
 
@@ -275,9 +267,7 @@ def repository(
 @pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
-def test_a_doc_system_documents_a_repository(
-    repository: str, home: Path, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_doc_system_documents_a_repository(repository, home, folder, capsys):
     docs = "signature_docs:Signatures"
     arguments = ["regenerate", repository, "--docs", docs, "--evaluator", "reference", "--session", "demo", "--json"]
     assert main(arguments) == 0
@@ -316,12 +306,10 @@ class Costly:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.sandbox
 @pytest.mark.network
-def test_what_a_doc_system_costs_is_counted_and_paid_once(
-    repository: str, home: Path, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_doc_system_costs_is_counted_and_paid_once(repository, home, folder, capsys):
     (folder / "costly.py").write_text(COSTLY.format(folder=folder))
     arguments = ["regenerate", repository, "--docs", "costly:Costly", "--evaluator", "reference", "--session", "demo"]
     assert main([*arguments, "--task", "add", "--json"]) == 0
@@ -344,9 +332,7 @@ def test_what_a_doc_system_costs_is_counted_and_paid_once(
 @pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.network
-def test_a_back_end_tests_candidates_and_says_what_it_does_not_isolate(
-    repository: str, home: Path, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_back_end_tests_candidates_and_says_what_it_does_not_isolate(repository, home, folder, capsys, monkeypatch):
     problem = choose_backend("unshared:Unshared").problem()
     assert problem is None, problem
     arguments = ["regenerate", repository, "--evaluator", "reference", "--session", "demo", "--json"]

@@ -78,9 +78,7 @@ def declare(site: Path, package: str, entries: str) -> None:
     extensions.installed.cache_clear()
 
 
-async def test_the_template_works_by_its_names(
-    installed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_the_template_works_by_its_names(installed, tmp_path, capsys):
     assert main(["plugins", "--json"]) == 0
     *listed, summary = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {(one["kind"], one["name"], one["problem"]) for one in listed} == {
@@ -113,9 +111,7 @@ def test_its_judge_scores(installed: Path, tmp_path: Path, capsys: pytest.Captur
     assert "tiny_plugin.agents:Generous" in capsys.readouterr().out
 
 
-def test_its_importer_reads_a_folder_and_is_named_for_what_nobody_knows(
-    installed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_its_importer_reads_a_folder_and_is_named_for_what_nobody_knows(installed, tmp_path, capsys):
     talks, session = tmp_path / "talks", tmp_path / "talks.session"
     talks.mkdir()
     (talks / "a.dialogue").write_text("# talker\nuser: Hello [bold]\nagent: Good day\n")
@@ -129,7 +125,8 @@ def test_its_importer_reads_a_folder_and_is_named_for_what_nobody_knows(
         "b.dialogue was not read completely: The importer tiny_plugin.dialogues:Dialogue failed: ValueError: "
         "the first line names no agent (dialogues.py, line 17).",
         "c.dialogue was read by tiny_plugin.dialogues:Dialogue as an invalid item: "
-        "its JSON has another form: expected str matching regex '^(system|user|agent)$' at steps[0].source (item 1).",
+        "its JSON has the wrong structure: expected str matching regex '^(system|user|agent)$' at steps[0].source "
+        "(item 1).",
     ]
     assert "1 imported, 2 could not be read (3 files)." in told.out
     with SessionReader(session) as reader:
@@ -170,11 +167,11 @@ class Odd:
         ("yield 3", "an invalid item: int is not a Trajectory, ForeignTask or ForeignCandidate (item 1)."),
         (
             "yield Trajectory(agent='a', steps=(), repeat='x')",
-            "its JSON has another form: expected int, got str at repeat",
+            "its JSON has the wrong structure: expected int, got str at repeat",
         ),
         (
             "yield Trajectory('a', [Step('agent', 't', calls=3)])",
-            "its JSON has another form: expected array, got int at steps[0].calls",
+            "its JSON has the wrong structure: expected array, got int at steps[0].calls",
         ),
         (
             "yield Trajectory('a', [Step('agent', 't')], extra={'a': 1j})",
@@ -182,17 +179,15 @@ class Odd:
         ),
         (
             "yield ForeignCandidate('T/0', 'm', 'pass', verdict='fine')",
-            "crashed|invalid|error)$' at verdict",
+            "crashed|invalid|bypassed|error)$' at verdict",
         ),
-        ("yield ForeignTask('T/0', tests=[1])", "its JSON has another form: expected str, got int at tests[0]"),
+        ("yield ForeignTask('T/0', tests=[1])", "its JSON has the wrong structure: expected str, got int at tests[0]"),
         ("return iter(())", "odd.odd has nothing that odd_plugin:Odd reads."),
         ("return None", "odd_plugin:Odd failed: TypeError: 'NoneType' object is not iterable"),
         ("raise SystemExit(3)", "odd_plugin:Odd failed: SystemExit: 3 (odd_plugin.py, line 8)."),
     ],
 )
-def test_what_an_importer_gives_is_checked_and_the_next_file_goes_on(
-    site: Path, tmp_path: Path, body: str, said: str
-) -> None:
+def test_what_an_importer_gives_is_checked_and_the_next_file_goes_on(site, tmp_path, body, said):
     (site / "odd_plugin.py").write_text(IMPORTER.format(body=body))
     sys.modules.pop("odd_plugin", None)
     (tmp_path / "odd.odd").write_text("x")
@@ -206,9 +201,7 @@ def test_what_an_importer_gives_is_checked_and_the_next_file_goes_on(
         assert reader.query("SELECT count(*) FROM imported") == [(0,)]
 
 
-def test_an_importer_that_cannot_be_had_writes_no_session(
-    site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_importer_that_cannot_be_had_writes_no_session(site, tmp_path, capsys):
     (site / "broken_plugin.py").write_text("import os\nos._exit(3)\n")
     (tmp_path / "a.odd").write_text("x")
     order = ["import", str(tmp_path / "a.odd"), "--session", str(tmp_path / "s.session"), "--format"]
@@ -224,9 +217,7 @@ def test_an_importer_that_cannot_be_had_writes_no_session(
     assert not (tmp_path / "s.session").exists()
 
 
-def test_a_broken_plug_in_is_named_and_stops_nothing(
-    site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_plug_in_is_named_and_stops_nothing(site, tmp_path, capsys, monkeypatch):
     (site / "broken_plugin.py").write_text("import os\nos._exit(3)\n")
     declare(
         site,
@@ -243,7 +234,7 @@ def test_a_broken_plug_in_is_named_and_stops_nothing(
     assert "no module no_such_module in" in said
     assert "'broken_plugin' for sandbox noclass, which is not package.module:Class." in said
     assert "has no theme lost.yaml in broken_plugin." in said
-    assert "'Bad Name': its name must be of small letters" in said
+    assert "'Bad Name': its name must consist of at most 64 lower-case letters" in said
     # The doctor names it; ours keep their names; the others go on.
     from workbench.commands.doctor import check_machine
 
@@ -255,9 +246,7 @@ def test_a_broken_plug_in_is_named_and_stops_nothing(
     assert first_theme("lost")[1] is not None
 
 
-def test_parts_of_the_workbench_are_plug_ins_like_any_other(
-    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_parts_of_the_workbench_are_plug_ins_like_any_other(home, tmp_path, capsys):
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
     found = {(GROUPS[one.kind], one.name): one.path for one in extensions.installed(own=True)}
     assert found == {(group, name): path for group, points in declared.items() for name, path in points.items()}
@@ -288,7 +277,7 @@ def test_names_lead_to_paths_and_ours_come_first(site: Path) -> None:
     assert current_name("white") == "white"
     assert current_name("mine") == "a.one:Mine"
     assert [one.problem for one in extensions.installed() if one.package == "b-plugin 1.0" and one.name == "mine"] == [
-        "a-plugin 1.0 has that name too, and comes first",
+        "a-plugin 1.0 also has that name and takes precedence",
         "",
         "",
     ]
@@ -305,9 +294,7 @@ def test_names_lead_to_paths_and_ours_come_first(site: Path) -> None:
         ("return session.nothing", "failed: AttributeError: "),
     ],
 )
-def test_a_report_format_that_fails_is_one_sentence(
-    site: Path, body: str, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_format_that_fails_is_one_sentence(site, body, said, capsys):
     (site / "broken_plugin.py").write_text(f"class Format:\n    def render(self, session):\n        {body}\n")
     assert main(["report", "example", "--format", "broken_plugin:Format"]) == 1
     told = capsys.readouterr().err

@@ -29,7 +29,7 @@ VALUES: dict[str, object] = {
     "controls": "\x1b[2J\x07[/x]\u202e\x00",
 }
 #: How an internal error shows in the output of a command.
-_DEFECT = re.compile(r"Traceback|a defect of the workbench|Error: ")
+_DEFECT = re.compile(r"Traceback|a bug in the workbench|Error: ")
 
 
 def without_constraints(source: Path, target: Path) -> None:

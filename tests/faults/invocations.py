@@ -188,7 +188,7 @@ SETTINGS = (
     Wrong(RUN, ("regeneration.zoom",), settings="[keymap]\nzoom = 'z'\n"),
     Wrong(RUN, ("not the id of a key",), settings="[keymap]\napp.nosuch = 'z'\n"),
     Wrong(RUN, ("table of texts",), settings="keymap = 'x'\n"),
-    Wrong(RUN, ("gives app.quit the key",), settings="[keymap]\napp.quit = ''\n"),
+    Wrong(RUN, ("sets app.quit to",), settings="[keymap]\napp.quit = ''\n"),
     Wrong(RUN, ("is not a regular file",), environment={"WORKBENCH_LOCAL_MODEL_PATH": "pipe"}),
     Wrong(RUN, ("is not a GGUF file",), environment={"WORKBENCH_LOCAL_MODEL_PATH": "README.md"}),
     Wrong(("locate",), ("home folder",), environment={"WORKBENCH_DATA_DIR": "~nosuchuser/x"}),
@@ -212,7 +212,7 @@ NO_SESSION: tuple[tuple[str, Arguments], ...] = (
     ("a\x1b[31m", ("control characters",)),
     ("\udcff", ("broken characters",)),
     ("~nosuchuser/x", ("home folder",)),
-    (".session", ("no name before its ending",)),
+    (".session", ("no name before its extension",)),
 )
 NOT_THERE: tuple[tuple[str, Arguments], ...] = (
     ("nosuch", ("There is no session",)),
@@ -261,7 +261,7 @@ SESSIONS = (
         for text, words in (
             ("", ("is empty",)),
             ("nosuch", ("no session",)),
-            ("own", ("no answers of an evaluator",)),
+            ("own", ("no evaluator's answers",)),
             ("~CWD", ("is a folder",)),
         )
     ),
@@ -360,7 +360,7 @@ NAMES = (
     Wrong(("run", "/nowhere/at/all", *RUN[2:]), ("does not exist",)),
     Wrong(("run", "pipe", *RUN[2:]), ("is a pipe",)),
     Wrong(("run", "./hollow", *RUN[2:]), ("holds no files",)),
-    Wrong(("regenerate", "./prose", *REGENERATE[2:]), ("holds no Python file",)),
+    Wrong(("regenerate", "./prose", *REGENERATE[2:]), ("contains no Python file",)),
     Wrong(("run", "ftp://x/y", *RUN[2:]), ("https",)),
     Wrong(("run", "ext::sh -c x", *RUN[2:]), ("runs programs",)),
     Wrong(("run", "README.md", *RUN[2:]), ("single file",)),
@@ -401,7 +401,7 @@ NAMES = (
     Wrong(("tasks", "build", "word_counter", "--out", ""), ("is empty",)),
     Wrong(("tasks", "build", "word_counter", "--limit", "2"), ("unrecognized arguments: --limit 2",)),
     Wrong(("tasks", "word_counter", "--out", "x"), ("workbench tasks list", "--out x")),
-    Wrong(("tasks", "word_counter", "--docs", "llm:openai/x"), ("asks a model, which only a run does",)),
+    Wrong(("tasks", "word_counter", "--docs", "llm:openai/x"), ("needs a model, which only a run provides",)),
     Wrong(("catalog", "nosuch"), ("nosuch",)),
     Wrong(("catalog", "check", "--markdown"), ("workbench catalog check", "--markdown")),
     *(

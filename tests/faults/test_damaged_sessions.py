@@ -130,7 +130,7 @@ def test_every_page_overwritten(kind: str, filling: bytes, tmp_path: Path, home:
         of_schema = connection.execute("SELECT count(*) FROM dbstat WHERE name = 'sqlite_schema'").fetchone()[0]
     sound, path = base.read_bytes(), tmp_path / "demo.session"
     outcomes = {"refused with a sentence": 0, "read, and named": 0, "read": 0}
-    for page in spread(range(len(sound) // size), 3):
+    for page in spread(range(len(sound) // size), 6):
         path.write_bytes(sound[: page * size] + filling * size + sound[(page + 1) * size :])
         try:
             named = read_everything(path)
@@ -198,9 +198,7 @@ APPS = {"document": trajectory, "regeneration": regeneration}
         *(("regeneration", table) for table in ("tasks", "candidates", "failing_tests", "stages")),
     ],
 )
-async def test_the_app_opens_a_session_with_damage_in(
-    kind: str, table: str, tmp_path: Path, recording: Callable[[str], Path]
-) -> None:
+async def test_the_app_opens_a_session_with_damage_in(kind, table, tmp_path, recording):
     base = tmp_path / "base.session"
     without_constraints(recording(kind), base)
     for column, _ in spread(list(columns(base, table)), 10, len(table)):
@@ -211,9 +209,7 @@ async def test_the_app_opens_a_session_with_damage_in(
 
 
 @pytest.mark.parametrize(("kind", "table", "column"), spread(_BLOBS, 3))
-async def test_the_app_shows_a_session_without_the_texts_of(
-    kind: str, table: str, column: str, recording: Callable[[str], Path]
-) -> None:
+async def test_the_app_shows_a_session_without_the_texts_of(kind, table, column, recording):
     path = recording(kind)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute(f"DELETE FROM blobs WHERE digest IN (SELECT {column} FROM {table})")

@@ -53,9 +53,7 @@ def refused(message: str, printed: str, code: int, line: Wrong) -> None:
 
 
 @pytest.mark.parametrize("line", [line for line in TABLE if not line.shell], ids=lambda line: line.id)
-def test_a_wrong_invocation_is_refused_in_one_sentence(
-    line: Wrong, place: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_invocation_is_refused_in_one_sentence(line, place, home, monkeypatch):
     if line.settings is not None:
         (home / "config").mkdir(parents=True)
         content = line.settings if isinstance(line.settings, bytes) else line.settings.encode()

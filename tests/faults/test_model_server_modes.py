@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 KEY = "sk-live-0123456789abcdef"
 QUICK = CallLimits(timeout_s=1.0, total_s=4.0, tries=2, backoff_s=0.01, longest_wait_s=0.5)
 REQUEST = Request("openai/x", (Message("user", "Hi"),), "evaluator", Sampling(temperature=1.0))
-_LIBRARY = re.compile(r"Traceback|site-packages|litellm|pydantic|File \"|defect of the workbench", re.IGNORECASE)
+_LIBRARY = re.compile(r"Traceback|site-packages|litellm|pydantic|File \"|bug in the workbench", re.IGNORECASE)
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ _HARMFUL = (
         "500-of-5-MB",
     ),
 )
-REAL = MODES if ALL else spread((*_SAMPLE.values(), *(BY_NAME[name] for name in _HARMFUL)), 4)
+REAL = MODES if ALL else spread((*_SAMPLE.values(), *(BY_NAME[name] for name in _HARMFUL)), 8)
 
 
 def _everything_written(folder: Path, session: Path) -> bytes:
@@ -90,9 +90,7 @@ def _everything_written(folder: Path, session: Path) -> bytes:
 @pytest.mark.sandbox
 @pytest.mark.network
 @pytest.mark.parametrize("mode", REAL, ids=lambda mode: mode.name)
-def test_regenerate_says_why_and_loses_nothing(
-    mode: Mode, needs_bubblewrap: None, one_cache: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_regenerate_says_why_and_loses_nothing(mode, needs_bubblewrap, one_cache, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("WORKBENCH_MAX_TRIES", "2")

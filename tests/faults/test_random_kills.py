@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +42,7 @@ def seeds(number: int) -> list[object]:
 
 
 @pytest.fixture
-def server(
-    needs_bubblewrap: None, home: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[ScriptedServer]:
+def server(needs_bubblewrap, home, tmp_path_factory, monkeypatch):
     found = ScriptedServer(wait=0.15)
     found.start()
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "regeneration-cache"))
@@ -136,9 +134,7 @@ def killed(pid: int) -> None:
 
 @pytest.mark.parametrize("kind", [pytest.param("document", marks=pytest.mark.nightly), "regenerate"])
 @pytest.mark.parametrize("seed", seeds(6))
-def test_kills_of_engine_command_line_and_model_server(
-    server: ScriptedServer, tmp_path: Path, until: Until, fault_counts: Counter[str], kind: str, seed: int
-) -> None:
+def test_kills_of_engine_command_line_and_model_server(server, tmp_path, until, fault_counts, kind, seed):
     rng = random.Random(f"{kind} {seed}")
     whole, parts = tmp_path / "unbroken.session", tmp_path / "broken.session"
     code, errors = Command(*orders(kind, tmp_path), "--session", str(whole)).end()
@@ -201,9 +197,7 @@ def alive(pid: int) -> bool:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", seeds(6))
-def test_copies_moves_removals_and_replacements_under_a_live_run(
-    server: ScriptedServer, tmp_path: Path, until: Until, fault_counts: Counter[str], seed: int
-) -> None:
+def test_copies_moves_removals_and_replacements_under_a_live_run(server, tmp_path, until, fault_counts, seed):
     rng = random.Random(seed)
     arguments = orders("regenerate", tmp_path)
     session = tmp_path / "live.session"

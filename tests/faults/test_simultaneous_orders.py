@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine.author import Author
 from engine.tiny_repository import BAD, GOOD, make_repository, samples_file
-from loopback.server import LoopbackServer
 from samples.sessions import integrity_problem
 
 from workbench.session import SessionReader
@@ -52,18 +50,4 @@ def test_regenerations_at_once(needs_bubblewrap: None, one_cache: None, tmp_path
         rows = reader.candidates(run.id)
         assert len(rows) == len({row.id for row in rows}) == 12
         assert {row.state for row in rows} == {"done"}
-    assert integrity_problem(session) is None
-
-
-@pytest.mark.nightly
-def test_document_runs_at_once(scripted: LoopbackServer, tmp_path: Path) -> None:
-    scripted.answer = Author()
-    session = tmp_path / "documents.session"
-    models = [f"openai/scripted-{number}" for number in range(4)]
-    command = ["run", "word_counter", "--judge", "offline", "--session", str(session), "--model"]
-    for model, (code, closing, err) in zip(models, ends([begin(*command, one) for one in models]), strict=True):
-        assert code == 0, (model, closing, err)
-        assert [(case["model"], case["status"], case["steps"]) for case in closing["cases"]] == [(model, "done", 5)]
-    with SessionReader(session) as reader:
-        assert len(reader.runs()) == len(reader.trials()) == 4
     assert integrity_problem(session) is None

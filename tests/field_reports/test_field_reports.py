@@ -17,7 +17,10 @@ NAMES = sorted(found.parent.name for found in HERE.glob("*/check.py"))
 #: A lower test finds the same fault in a moment: of answers, servers, agents, functions, suites and bodies.
 NIGHTLY = {
     *("answers-of-servers", "gateway-error-in-the-choice"),  # models/test_paid_answers.py
-    *("fences-and-wrappings", "think-marks"),  # regeneration_core/test_answers_in_other_dress.py, models/test_reasoning.py
+    *(
+        "fences-and-wrappings",
+        "think-marks",
+    ),  # regeneration_core/test_answers_in_other_dress.py, models/test_reasoning.py
     "a2a-cards-and-addresses",  # remote_agents/test_misbehaving_agents.py
     "functions-of-all-shapes",  # repository/
     "suites-of-all-sorts",  # tasks/test_unusable_suites.py

@@ -38,7 +38,7 @@ def test_patterns_have_names() -> None:
     )
     assert explore(FILES, [], None).patterns == ("read no file",)
     missing = Visit(1, "read_file", "x.py", failed=True)
-    assert "asked twice for what is not there" in explore(FILES, [missing, missing], None).patterns
+    assert "asked twice for a nonexistent path" in explore(FILES, [missing, missing], None).patterns
 
 
 def test_nothing_odd_is_said_of_a_thorough_way() -> None:

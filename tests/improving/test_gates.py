@@ -86,7 +86,7 @@ def test_an_honest_docstring_is_laid_out_as_the_file_is_and_nothing_else_changes
     ("text", "gate", "said"),
     [
         ("Sum. " * 300, "length", "1,499 characters, 1,200 are allowed"),
-        ("Sum.\n\ntotal = first + second\nreturn total % 1000", "leakage", "carries the code"),
+        ("Sum.\n\ntotal = first + second\nreturn total % 1000", "leakage", "contains the code"),
         ("Sum.\n\n:param third: No.", "claims", "add has no parameter third"),
         (
             "Sum.\n\nParameters\n----------\nfirst, secnd : int\n    Numbers.\n",
@@ -98,9 +98,7 @@ def test_an_honest_docstring_is_laid_out_as_the_file_is_and_nothing_else_changes
         ("Sum; raises OverflowedError.", "claims", "nothing here is called OverflowedError"),
     ],
 )
-def test_a_docstring_that_is_too_long_or_not_true_or_the_code_is_refused(
-    project: ProjectIndex, text: str, gate: str, said: str
-) -> None:
+def test_a_docstring_that_is_too_long_or_not_true_or_the_code_is_refused(project, text, gate, said):
     source = SOURCE.encode()
     with pytest.raises(Refused) as refused:
         check_docstring(source, function(source), text.strip(), project)
@@ -153,5 +151,5 @@ def test_a_commit_says_among_how_many_its_gains_were_chosen() -> None:
     ]
     message = " ".join(commit_message(tried, (1,), "a/model").split())
     assert "sums.py::add: pass@1 0.00 → 0.80" in message
-    assert "Kept 1 of 3 docstrings tried, of 3 functions; 2 came to held-out samples." in message
-    assert "The mean gain of all that came to them is +0.00" in message
+    assert "Kept 1 of 3 docstrings tried, of 3 functions; 2 were tested on held-out samples." in message
+    assert "The mean gain of all docstrings tested on them is +0.00" in message

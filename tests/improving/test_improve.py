@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback.server import LoopbackServer
 from thin_docs import GOOD, SOURCE, WRITER, Models, order
 
 from workbench.cli import main
@@ -40,9 +39,7 @@ REFUSED = [
 
 
 @pytest.mark.slow
-def test_only_an_honest_docstring_is_kept_and_another_regeneration_confirms_its_gain(
-    thin: Path, scripted: LoopbackServer, home: Path, capsys: Printed
-) -> None:
+def test_only_an_honest_docstring_is_kept_and_another_regeneration_confirms_its_gain(thin, scripted, home, capsys):
     git(thin, "init", "-q")
     git(thin, "add", "-A")
     git(thin, "commit", "-qm", "as it was")
@@ -121,15 +118,13 @@ def test_only_an_honest_docstring_is_kept_and_another_regeneration_confirms_its_
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--below", "2"], "it takes a share above 0 and up to 1"),
+        (["--below", "2"], "it must be a share above 0 and at most 1"),
         (["--evaluator", "reference"], "reference is not an evaluator that reads docstrings"),
         (["--branch", "x"], "--branch needs a git checkout"),
         (["--patch", "nowhere/at/all.patch"], "There is no folder"),
     ],
 )
-def test_bad_input_is_one_sentence(
-    thin: Path, scripted: LoopbackServer, capsys: Printed, more: list[str], said: str
-) -> None:
+def test_bad_input_is_one_sentence(thin, scripted, capsys, more, said):
     scripted.answer = models = Models(GOOD)
     try:
         code = main(order(thin, *more))

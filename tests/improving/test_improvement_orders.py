@@ -7,12 +7,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loopback.server import LoopbackServer, Reply
+from loopback.server import Reply
 from thin_docs import CUE, GOOD, MODEL, Models, order
 
 from workbench.base.errors import WorkbenchError
@@ -31,9 +30,7 @@ PROSE = "Sure! Here it is: better"
 @pytest.mark.slow
 @pytest.mark.usefixtures("needs_bubblewrap")
 @pytest.mark.fresh_engines
-def test_interrupted_and_killed_it_goes_on_and_a_second_evaluator_decides(
-    thin: Path, scripted: LoopbackServer, home: Path, capsys: Printed, until: Callable[..., object]
-) -> None:
+def test_interrupted_and_killed_it_goes_on_and_a_second_evaluator_decides(thin, scripted, home, capsys, until):
     models, held = Models(PROSE, GOOD), {"docstrings": True, "bodies": True}
 
     def answer(body: dict[str, object]) -> Reply:

@@ -81,7 +81,7 @@ def test_what_a_file_did_not_say_is_missing_and_not_nought(made: Path, into: Int
 
 def test_a_table_or_a_query_that_does_not_exist_is_a_sentence() -> None:
     with open_session("example") as session:
-        with pytest.raises(UsageError, match="There is no table 'trial'; there are trials, steps"):
+        with pytest.raises(UsageError, match="There is no table 'trial'; the tables are trials, steps"):
             session.rows("trial")
         with pytest.raises(UsageError, match="SQLite refuses the query: no such column: nonsense"):
             session.query("SELECT nonsense FROM trials")

@@ -70,9 +70,7 @@ def test_the_same_content_in_another_file_is_one_trial(tmp_path: Path, into: Int
     assert (tally.added, tally.known) == (1, 1)
 
 
-def test_an_import_that_dies_has_whole_trials_and_goes_on(
-    tmp_path: Path, into: Into, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_import_that_dies_has_whole_trials_and_goes_on(tmp_path, into, monkeypatch):
     files = folder_of(tmp_path, 4)
     session = tmp_path / "session.session"
     create(session)
@@ -231,9 +229,7 @@ def test_what_is_wrong_with_a_file_is_one_sentence_and_the_rest_goes_on(tmp_path
         assert reader.query("SELECT count(*) FROM scorecards") == [(0,)]
 
 
-def test_archives_that_lie_or_leave_their_place_are_refused_by_their_contents_alone(
-    tmp_path: Path, into: Into, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_archives_that_lie_or_leave_their_place_are_refused_by_their_contents_alone(tmp_path, into, monkeypatch):
     out = archive(tmp_path / "out.eval", {"header.json": b"{}", "../../etc/passwd": b"x"})
     monkeypatch.setattr(inspect, "MOST_SAMPLE", 1_000_000)
     bomb = archive(tmp_path / "bomb.eval", {"header.json": b"{}", "samples/a_epoch_1.json": b"0" * 2_000_000})
@@ -278,9 +274,7 @@ def test_a_line_that_is_broken_is_named_and_the_others_are_read(tmp_path: Path, 
     assert into(path)[1].known == 1
 
 
-def test_texts_that_a_terminal_would_obey_are_kept_and_never_told(
-    tmp_path: Path, into: Into, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_texts_that_a_terminal_would_obey_are_kept_and_never_told(tmp_path, into, capsys):
     evil = "\x1b]0;owned\x07[bold red]x[/] \ud800 \u202e"
     steps = [
         {"step_id": 1, "source": "agent", "message": evil, "model_name": evil, "tool_calls": [{"tool_call_id": "1", "function_name": evil, "arguments": {"path": evil}}],
@@ -302,13 +296,11 @@ def test_texts_that_a_terminal_would_obey_are_kept_and_never_told(
 
 
 def test_a_folder_without_such_files_is_wrong_usage(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no file that ends in"):
+    with pytest.raises(UsageError, match="contains no file that ends in"):
         ImportOrder(tmp_path / "s.session", ImportPlan((str(tmp_path),))).resolve()
 
 
-def test_the_command_tells_counts_and_the_exit_code_tells_problems(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_tells_counts_and_the_exit_code_tells_problems(tmp_path, capsys):
     good, bad = written(tmp_path / "good.json", json.dumps(document())), written(tmp_path / "bad.json", "{")
     session = tmp_path / "s.session"
     assert main(["import", str(good), str(bad), "--session", str(session), "--json"]) == 1

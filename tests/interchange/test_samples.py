@@ -137,9 +137,7 @@ room["check"](room[problem["entry_point"]])
 """
 
 
-def test_a_problem_of_a_task_puts_the_candidate_into_its_module(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_problem_of_a_task_puts_the_candidate_into_its_module(tmp_path, monkeypatch):
     export(EXAMPLE, "humaneval", tmp_path / "problems.jsonl")
     problems = {one["entry_point"]: one for one in lines(tmp_path / "problems.jsonl")}
     problem = problems["count_lines"]

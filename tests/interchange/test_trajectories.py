@@ -297,9 +297,7 @@ ENDED = {
 
 
 @pytest.mark.parametrize("how", ENDED)
-def test_a_log_of_an_evaluation_that_did_not_end_well_gives_what_it_has(
-    inspect_api: Any, made: Path, into: Into, tmp_path: Path, how: str
-) -> None:
+def test_a_log_of_an_evaluation_that_did_not_end_well_gives_what_it_has(inspect_api, made, into, tmp_path, how):
     count, told = ENDED[how]
     name = f"inspect-{how}.eval"
     session, tally = into(made / name)
@@ -326,9 +324,7 @@ def test_a_log_of_an_evaluation_that_did_not_end_well_gives_what_it_has(
 
 
 @pytest.mark.parametrize("ending", [".eval", ".json"])
-def test_what_came_from_elsewhere_is_a_log_that_inspect_reads(
-    inspect_api: Any, made: Path, into: Into, tmp_path: Path, ending: str
-) -> None:
+def test_what_came_from_elsewhere_is_a_log_that_inspect_reads(inspect_api, made, into, tmp_path, ending):
     session, _ = into(made / "mini-text.json")
     export(session, "inspect", tmp_path / f"out{ending}")
     log = inspect_api.read_eval_log(str(tmp_path / f"out{ending}"))

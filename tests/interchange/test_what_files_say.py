@@ -76,9 +76,7 @@ def test_arguments_that_are_an_object_are_shown_and_written_as_they_were() -> No
     assert to_chat(trajectory) == line
 
 
-def test_scores_of_a_log_are_shown_as_its_own_and_counted_nowhere(
-    inspect_api: Any, made: Path, into: Into, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_of_a_log_are_shown_as_its_own_and_counted_nowhere(inspect_api, made, into, capsys):
     session, _ = into(made / "inspect.json")
     with SessionReader(session) as reader:
         trial = reader.trials()[0]

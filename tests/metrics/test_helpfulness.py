@@ -123,9 +123,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loopback_server: Lo
 
 
 @pytest.mark.slow
-def test_the_command_asks_once_records_and_says_what_was_not_judged(
-    session: Path, loopback_server: LoopbackServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_asks_once_records_and_says_what_was_not_judged(session, loopback_server, capsys):
     pytest.importorskip("scipy")
     loopback_server.answer = lambda body: points(
         summary=5 if "Says count." in str(body) else 2, description=3, parameters=1
@@ -157,9 +155,7 @@ def test_the_command_asks_once_records_and_says_what_was_not_judged(
         (["--judge", "openai/j"], "--judge needs --helpfulness"),
     ],
 )
-def test_bad_orders_are_one_sentence(
-    session: Path, more: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_orders_are_one_sentence(session, more, said, capsys):
     pytest.importorskip("scipy")
     assert main(["metrics", str(session), *more]) == 2
     error = capsys.readouterr().err

@@ -44,9 +44,7 @@ async def test_it_is_sent_beside_what_is_sent_anyway(loopback_server: LoopbackSe
         ("openai/gpt-4o", '{"service_tier": "flex", "b": [1]}', {"b": [1], "service_tier": "flex"}),
     ],
 )
-def test_the_papers_model_does_not_think_unless_somebody_says_so(
-    evaluator: str, given: str, sent: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_papers_model_does_not_think_unless_somebody_says_so(evaluator, given, sent, monkeypatch):
     for key in ("OPENAI_API_KEY", "DASHSCOPE_API_KEY", "OPENROUTER_API_KEY"):
         monkeypatch.setenv(key, "none-is-asked")
     made = full_ask(RegenerationPlan("word_counter", evaluator=evaluator, extra_body=given))

@@ -104,9 +104,7 @@ async def test_a_model_without_a_known_price_costs_none_not_nothing(gateway) -> 
     ],
     ids=["500", "503", "dropped", "midway", "429", "garbage", "broken", "shape", "no-choices", "empty"],
 )
-async def test_a_passing_fault_is_retried_and_a_lasting_one_is_named(
-    fault, kind, gateway, loopback_server, log
-) -> None:
+async def test_a_passing_fault_is_retried_and_a_lasting_one_is_named(fault, kind, gateway, loopback_server, log):
     loopback_server.script.append(fault)
     answer = await gateway.complete(ask())
     assert (answer.text, answer.attempts) == ("Hello.", 2)

@@ -90,9 +90,7 @@ def with_error(error: object, content: str = "") -> Reply:
         *("kind-of-key", "body-is-the-error", "base-resp", "native-filter", "counts-of-anthropic"),
     ],
 )
-async def test_each_billed_try_is_a_record_with_tokens_and_price(
-    billed: Reply, kind: str, tries: int, gateway: Gateway, loopback_server: LoopbackServer, log: Log
-) -> None:
+async def test_each_billed_try_is_a_record_with_tokens_and_price(billed, kind, tries, gateway, loopback_server, log):
     loopback_server.answer = lambda body: billed
     with pytest.raises(ModelError) as caught:
         await gateway.complete(ask())
@@ -101,9 +99,7 @@ async def test_each_billed_try_is_a_record_with_tokens_and_price(
     assert math.isclose(gateway.spent_usd, tries * PRICE)
 
 
-async def test_a_retry_that_succeeds_leaves_what_was_billed_before(
-    gateway: Gateway, loopback_server: LoopbackServer, log: Log
-) -> None:
+async def test_a_retry_that_succeeds_leaves_what_was_billed_before(gateway, loopback_server, log):
     loopback_server.script.extend([reply(finish="length"), reply("Hello.")])
     answer = await gateway.complete(ask())
     assert (answer.usage, answer.attempts) == (Usage(1000, 100), 2)
@@ -146,9 +142,7 @@ async def test_stopping_while_it_waits_loses_nothing_that_was_billed(loopback_se
         ({"type": "text", "text": "Hello."}, None),
     ],
 )
-async def test_content_in_parts_is_read(
-    content: object, reasoning: str | None, gateway: Gateway, loopback_server: LoopbackServer
-) -> None:
+async def test_content_in_parts_is_read(content, reasoning, gateway, loopback_server):
     loopback_server.answer = lambda body: reply(content)
     answer = await gateway.complete(ask())
     assert (answer.text, answer.reasoning or None) == ("Hello.", reasoning)
@@ -157,9 +151,7 @@ async def test_content_in_parts_is_read(
 @pytest.mark.parametrize(
     "error", [{"message": "", "code": None}, {"message": "success", "code": 0}, {"message": "ok", "code": 200}]
 )
-async def test_an_error_without_content_beside_an_answer_is_none(
-    error: dict[str, object], gateway: Gateway, loopback_server: LoopbackServer
-) -> None:
+async def test_an_error_without_content_beside_an_answer_is_none(error, gateway, loopback_server):
     loopback_server.answer = lambda body: reply("Hello.", error=error)
     answer: Answer = await gateway.complete(ask())
     assert answer.text == "Hello."

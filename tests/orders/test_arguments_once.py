@@ -64,9 +64,7 @@ print(json.dumps({
         ("regenerate", "    context: str", "CANDIDATE", ["p/c", "p/c/mood=wild"]),
     ],
 )
-def test_an_argument_is_added_in_one_file(
-    tmp_path: Path, command: str, before: str, effect: str, identity: list[object]
-) -> None:
+def test_an_argument_is_added_in_one_file(tmp_path, command, before, effect, identity):
     package = Path(workbench.__file__).parent
     (tmp_path / "workbench").mkdir()
     for part in package.iterdir():

@@ -77,9 +77,7 @@ def runs(session: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("words", ORDERS, ids=lambda words: words[0])
-def test_a_dry_run_says_what_it_takes_and_starts_nothing(
-    words: list[str], session: Path, launched: list[list[str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_says_what_it_takes_and_starts_nothing(words, session, launched, capsys):
     before = runs(session)
     assert main(order(words, session, "--dry-run")) == 0
     assert capsys.readouterr().out.endswith("Nothing was started.\n")
@@ -90,9 +88,7 @@ def test_a_dry_run_says_what_it_takes_and_starts_nothing(
 
 
 @pytest.mark.parametrize("words", ORDERS, ids=lambda words: words[0])
-def test_it_can_be_left_in_the_queue(
-    words: list[str], session: Path, launched: list[list[str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_can_be_left_in_the_queue(words, session, launched, capsys):
     before = runs(session)
     assert main(order(words, session, "--queue", "--detach")) == 0, capsys.readouterr().err
     assert capsys.readouterr().out.splitlines()[-1] == str(session)
@@ -106,9 +102,7 @@ def test_it_can_be_left_in_the_queue(
         assert started[-1] == new[0].id
 
 
-def test_an_import_that_was_left_is_resumed_and_cancelled_as_any_run(
-    session: Path, launched: list[list[str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_import_that_was_left_is_resumed_and_cancelled_as_any_run(session, launched, capsys):
     words = order(["import", "{files}", "--session", "{session}", "--detach"], session)
     assert main(words) == 0
     before, run = runs(session)
@@ -139,9 +133,7 @@ def test_an_import_that_was_left_is_resumed_and_cancelled_as_any_run(
     assert runs(session) == [before, run]
 
 
-def test_a_resume_says_what_is_missing_and_starts_nothing(
-    session: Path, launched: list[list[str]], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_resume_says_what_is_missing_and_starts_nothing(session, launched, capsys):
     assert main(["resume", str(session), "--dry-run"]) == 0
     assert "Nothing is missing" in capsys.readouterr().out
     with SessionWriter(session) as writer:
@@ -183,9 +175,7 @@ def test_what_has_no_run_of_its_own_waits_for_the_others(session: Path) -> None:
     assert looked == [1]
 
 
-def test_the_first_estimate_of_a_newcomer_is_that_of_the_source_itself(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_first_estimate_of_a_newcomer_is_that_of_the_source_itself(home, tmp_path, monkeypatch, capsys):
     """The functions of a source bound its tasks; what an example recorded elsewhere, with other tasks, is not taken for them."""
     example = regenerated.Recorder(tmp_path / "bundled" / "example.session")
     example.run(asks=[{"evaluator": "local", "samples": 1}])

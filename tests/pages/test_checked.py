@@ -73,9 +73,7 @@ def written(session: Path, format: str) -> str:
 
 
 @pytest.mark.parametrize("format", ["html", "md", "show"])
-def test_works_and_each_alarm_are_shown(
-    checked: tuple[Path, str], format: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_works_and_each_alarm_are_shown(checked, format, capsys):
     session, trial = checked
     if format == "show":
         assert main(["show", str(session), trial]) == 0
@@ -96,19 +94,17 @@ def test_programs_get_the_counts_and_the_whole_check(checked: tuple[Path, str]) 
     trials = json.loads(written(session, "json"))["trials"]
     mine = next(one for one in trials if one["trial"] == trial)
     assert mine["works"] == {
-        "works": 1, "run": 2, "blocks": 3, "true": 1, "said": 2, "claims": 2, "blocks_share": 0.5, "claims_share": 0.5,
+        "works": 1, "run": 2, "blocks": 3, "true": 1, "decided": 2, "claims": 2, "blocks_share": 0.5, "claims_share": 0.5,
     }  # fmt: skip
     assert [one["verdict"] for one in mine["check"]["blocks"]] == ["differs", "works", "not run"]
     assert {(one["works"], one["check"]) for one in trials if one is not mine} == {(None, None)}
     rows = {row["trial"]: row for row in csv.DictReader(io.StringIO(written(session, "csv")))}
-    names = ("blocks_work", "blocks_run", "blocks", "claims_true", "claims_said", "claims")
+    names = ("blocks_work", "blocks_run", "blocks", "claims_true", "claims_decided", "claims")
     assert [rows[trial][name] for name in names] == ["1", "2", "3", "1", "2", "2"]
     assert {rows[key]["blocks"] for key in rows if key != trial} == {""}
 
 
-def test_a_check_with_blocks_counts_before_claims_alone_and_damaged_counts_not_at_all(
-    checked: tuple[Path, str],
-) -> None:
+def test_a_check_with_blocks_counts_before_claims_alone_and_damaged_counts_not_at_all(checked):
     session, trial = checked
     keep(session, trial, CheckResult(("README.md",), (), CHECKED.claims[:1]), executed=0)
     with SessionReader(session) as reader:

@@ -13,7 +13,6 @@ from samples.sessions import add_scores, add_trial, card
 from workbench.base.errors import UsageError
 from workbench.results.contents import accessed_files_words, read_contents
 from workbench.results.items import find_item, short_ids
-from workbench.results.spread import words
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import FailingTestRow
 
@@ -74,19 +73,6 @@ def test_means_are_per_agent_and_model_and_per_repeated_case(tmp_path: Path) -> 
     assert spread[0].mean == pytest.approx(statistics.fmean(totals))
     assert spread[0].sd == pytest.approx(statistics.stdev(totals))
     assert (spread[1].low, spread[1].high, spread[1].out_of) == (8.0, 11.0, 26.0)
-
-
-def test_a_trial_with_an_unscored_tier_is_in_no_mean_and_counted(tmp_path: Path) -> None:
-    session = tmp_path / "share.session"
-    create(session)
-    with SessionWriter(session) as writer:
-        writer.add_run("run", "document", {})
-        add_scores(writer, add_trial(writer, "run", "alpha", 1), card(12.0))
-        add_scores(writer, add_trial(writer, "run", "alpha", 2), card(None))
-    with SessionReader(session) as reader:
-        one = read_contents(reader).spread[0]
-    assert (one.mean, one.out_of, one.scored, one.partial) == (17.0, 26.0, 1, 1)
-    assert "1 partly scored" in words(one)
 
 
 def test_an_error_of_ours_and_an_excluded_task_count_for_nobody(regenerated: tuple[Path, dict[str, str]]) -> None:

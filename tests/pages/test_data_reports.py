@@ -63,9 +63,7 @@ def test_json_text_is_lossless_and_obeyed_by_no_terminal(text: str) -> None:
     assert not any(ord(c) < 32 or 0x7F <= ord(c) <= 0x9F or 0x202A <= ord(c) <= 0x202E for c in written)
 
 
-def test_csv_has_every_trial_with_all_its_scores_and_every_candidate(
-    documented: tuple[Path, dict[str, str]], regenerated: tuple[Path, dict[str, str]], tmp_path: Path
-) -> None:
+def test_csv_has_every_trial_with_all_its_scores_and_every_candidate(documented, regenerated, tmp_path):
     both = tmp_path / "both.session"
     shutil.copy(documented[0], both)
     with closing(sqlite3.connect(both)) as connection:

@@ -53,9 +53,7 @@ def test_a_line_of_foreign_text_stays_a_line(text: str) -> None:
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
 
 
-def test_a_hostile_readme_is_given_back_whole_and_changes_nothing_around_it(
-    documented: tuple[Path, dict[str, str]],
-) -> None:
+def test_a_hostile_readme_is_given_back_whole_and_changes_nothing_around_it(documented):
     report = write_report(documented[0], "md", None)
     assert isinstance(report, str)
     tokens = PARSER.parse(report)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from pathlib import Path
 
 import pytest
 from studies.declared_studies import put_matrix
@@ -20,9 +19,7 @@ from workbench.session import SessionReader
 from workbench.studies.study_reader import read_study
 
 
-def test_a_study_of_twelve_columns_is_read_at_80(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_study_of_twelve_columns_is_read_at_80(tmp_path, monkeypatch, capsys):
     put_matrix(tmp_path / "matrix.session", 5, 4, 3, 3, 3, random.Random(2))
     with SessionReader(tmp_path / "matrix.session") as reader:
         page = study_page(read_study(reader, "matrix"), resamples=20)

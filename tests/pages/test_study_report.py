@@ -383,9 +383,7 @@ def test_a_heat_map_is_stronger_where_more_is() -> None:
         ([], "session"),
     ],
 )
-def test_what_cannot_be_reported_is_one_sentence(
-    hostile: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_reported_is_one_sentence(hostile, arguments, said, capsys):
     before = hostile.read_bytes()
     assert main(["report", *(one.format(session=hostile) for one in arguments)]) == 2
     error = capsys.readouterr().err

@@ -88,11 +88,11 @@ def snapshot(tmp_path):
 def program(tmp_path, home, needs_bubblewrap):
     """Make a doc system of a script."""
 
-    def make(script, words="{folder}", asker=None, **limits):
+    def make(script, words="{folder}", model_client=None, **limits):
         file = tmp_path / "scripts" / "mydoc.py"
         file.parent.mkdir(exist_ok=True)
         file.write_text(script)
-        return DocProgram(CommandAdapter(f"python {file} {words}"), asker, ProgramLimits(**limits))
+        return DocProgram(CommandAdapter(f"python {file} {words}"), model_client, ProgramLimits(**limits))
 
     return make
 
@@ -333,7 +333,7 @@ def test_a_program_that_is_not_installed(home):
         written_out("repoagent:local")
     with pytest.raises(UsageError, match=r"RepoAgent 9.9 is not installed \(this workbench installs 0.2.0\)"):
         written_out("repoagent-9.9:local")
-    with pytest.raises(UsageError, match="asks a model, which only a run does"):
+    with pytest.raises(UsageError, match="needs a model, which only a run provides"):
         make_doc_system("repoagent:local")
 
 

@@ -60,15 +60,15 @@ async def test_original_and_none(snapshot):
 async def test_a_replayed_model_is_asked_with_the_limit_of_the_recorded_one(snapshot):
     limits = []
     for docs, recorded in (("llm:local", ""), ("llm:replay:/a.session", "local"), ("llm:replay:/a.session", "a/b")):
-        asker = Canned('"""Twice."""')
-        await (await prepared(docs, snapshot, asker=asker, sampled_as=recorded)).docstring(*AREA_KEY)
-        limits.append(asker.requests[0].sampling.max_tokens)
+        model_client = Canned('"""Twice."""')
+        await (await prepared(docs, snapshot, model_client=model_client, sampled_as=recorded)).docstring(*AREA_KEY)
+        limits.append(model_client.requests[0].sampling.max_tokens)
     assert limits == [256, 256, 4_096]
 
 
 async def test_a_docstring_that_was_cut_at_the_token_limit_is_not_used_as_a_whole_one(snapshot):
     cut = Canned("Return twice the width. The width is a", "length")
-    system = await prepared("llm:some/model", snapshot, asker=cut)
+    system = await prepared("llm:some/model", snapshot, model_client=cut)
     with pytest.raises(DocumentationFailed, match="cut at the limit of 4,096 tokens"):
         await system.docstring(*AREA_KEY)
     whole = await document_file(system, "m.py", SOURCE, asyncio.Semaphore())
@@ -77,21 +77,25 @@ async def test_a_docstring_that_was_cut_at_the_token_limit_is_not_used_as_a_whol
 
 
 async def test_the_embedded_model_stops_nowhere_so_what_is_whole_of_its_answer_is_used_and_counted(snapshot):
-    system = await prepared("llm:local", snapshot, asker=Canned("Return twice the width. The width is a", "length"))
+    system = await prepared(
+        "llm:local", snapshot, model_client=Canned("Return twice the width. The width is a", "length")
+    )
     assert system.summary == ""
     assert (await system.docstring(*AREA_KEY)).text == "Return twice the width."
     assert "1 of 1 answers were cut" in system.summary
 
 
 async def test_a_model_writes_the_docstring_from_code_without_the_old_one(snapshot):
-    asker = Canned('```python\n"""Return twice the width.\n\nArgs:\n    w: The width.\n"""\n```')
-    system = await prepared("llm:some/model:tag", snapshot, asker=asker, sampling=Sampling(temperature=0.7))
+    model_client = Canned('```python\n"""Return twice the width.\n\nArgs:\n    w: The width.\n"""\n```')
+    system = await prepared(
+        "llm:some/model:tag", snapshot, model_client=model_client, sampling=Sampling(temperature=0.7)
+    )
     assert system.needs_model
-    assert asker.requests == []
+    assert model_client.requests == []
     found = await system.docstring(*AREA_KEY)
     assert found.text == "Return twice the width.\n\nArgs:\n    w: The width."
     assert system.name == "llm:some/model:tag"
-    (request,) = asker.requests
+    (request,) = model_client.requests
     # The scope of former versions: answers that a session has recorded are found again.
     scope = task_id("d" * 64, "m.py", "A.area", 1, "docs:llm:some/model:tag")
     assert (request.model, request.purpose, request.scope) == ("some/model:tag", "documenter", scope)
@@ -104,9 +108,9 @@ async def test_a_model_writes_the_docstring_from_code_without_the_old_one(snapsh
 
 async def test_a_docstring_that_copies_the_code_is_noted(snapshot):
     (snapshot.root / "m.py").write_bytes(b"def f(a, b):\n    total = a * b + 3\n    return round(total, 2)\n")
-    asker = Canned("Does total = a * b + 3; return round(total, 2).")
-    found = await (await prepared("llm:m", snapshot, asker=asker)).docstring("m.py", "f", 1)
-    assert any("carries the code" in note for note in found.notes)
+    model_client = Canned("Does total = a * b + 3; return round(total, 2).")
+    found = await (await prepared("llm:m", snapshot, model_client=model_client)).docstring("m.py", "f", 1)
+    assert any("contains the code" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

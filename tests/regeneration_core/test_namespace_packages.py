@@ -38,9 +38,7 @@ def wrong_copies(spec: dict[str, object]) -> list[list[str]]:
     return OwnModules(spec).wrong()
 
 
-def test_what_is_exchanged_or_imported_after_a_fork_is_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_exchanged_or_imported_after_a_fork_is_looked_at(tmp_path, monkeypatch):
     def put(name: str, file: object) -> None:
         module = types.ModuleType(name)
         module.__file__ = str(file)
@@ -73,9 +71,7 @@ def test_only_the_projects_part_from_elsewhere_is_a_wrong_copy(tmp_path: Path, m
     assert found == [["dissect.esedb.page", "/elsewhere/dissect/esedb/page.py"]]
 
 
-def test_another_projects_module_under_a_name_of_the_projects_is_no_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_projects_module_under_a_name_of_the_projects_is_no_copy(tmp_path, monkeypatch):
     borrowed = importlib.import_module("xml.dom.minidom")
     monkeypatch.setitem(sys.modules, "mine.packages.minidom", borrowed)
     assert wrong_copies({"own_modules": ["mine"], "root": str(tmp_path)}) == []

@@ -102,11 +102,11 @@ def test_the_unit_is_named():
         (_many(2, 50), "No interval: 2 repositories are too few (3 are needed)."),
         (
             [TaskCount(f"t{n}", "r", f"f{n % 2}.py", 5, n % 6) for n in range(30)],
-            "No interval: 2 files are too few (3 are needed); tasks of one file are alike and are no substitute.",
+            "No interval: 2 files are too few (3 are needed); tasks of one file are similar and are no substitute.",
         ),
         (
             [TaskCount(f"t{n}", "r", f"f{max(0, n - 96)}.py", 5, n % 6) for n in range(100)],
-            "No interval: one of 4 files holds nearly all tasks.",
+            "No interval: one of 4 files contains nearly all tasks.",
         ),
     ],
 )

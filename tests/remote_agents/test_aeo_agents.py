@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from remote_agents.aeo_agents import FirstAgent, SecondAgent, answering, tagged
@@ -47,13 +45,15 @@ async def driven(
         (root / name).write_text(text)
     kept = Kept()
     async with serving(answering(agent)) as rogue:
-        asker = PeerClient(f"a2a:{rogue.url}", kept)
+        model_client = PeerClient(f"a2a:{rogue.url}", kept)
         model = (await fetch_card(rogue.url)).model
-        context = AgentContext(Assignment("demo", "A demo."), View(root), asker, kept, model=model, max_steps=max_steps)
+        context = AgentContext(
+            Assignment("demo", "A demo."), View(root), model_client, kept, model=model, max_steps=max_steps
+        )
         try:
             return await make_agent(f"a2a:{rogue.url}").document(context), kept.steps
         finally:
-            await asker.aclose()
+            await model_client.aclose()
 
 
 async def test_the_second_agent_sees_every_directory_and_the_files_as_they_are(tmp_path: Path) -> None:
@@ -83,9 +83,7 @@ async def test_before_its_last_step_the_second_agent_sees_a_listing_as_it_is(tmp
         lambda call: json.dumps({"name": call["name"], "arguments": call["kwargs"]}),
     ],
 )
-async def test_the_first_agent_is_understood_in_any_dress(
-    dress: Callable[[dict[str, Any]], str], tmp_path: Path
-) -> None:
+async def test_the_first_agent_is_understood_in_any_dress(dress, tmp_path):
     submission, steps = await driven(FirstAgent(dress), tmp_path)
     assert [(step.kind, step.action) for step in steps] == [
         ("tool", "list_directory"),

@@ -134,9 +134,7 @@ async def redirecting(rogue: Rogue, request: dict[str, Any], send: Callable[[byt
         (False, redirecting, "unavailable", "redirects to http://127.0.0.1:1/"),
     ],
 )
-async def test_an_answer_that_breaks_the_rules_ends_the_conversation(
-    streaming: bool, answer: Callable[..., Any], kind: str, words: str
-) -> None:
+async def test_an_answer_that_breaks_the_rules_ends_the_conversation(streaming, answer, kind, words):
     async with serving(answer) as rogue:
         rogue.card = lambda: json_page(card(rogue.url, streaming=streaming))
         peer = Peer(rogue.url, PeerLimits(seconds=0.5 if answer is silent else 60), headers={})
@@ -160,9 +158,7 @@ async def test_an_answer_that_breaks_the_rules_ends_the_conversation(
     ],
 )
 @pytest.mark.parametrize("older", [False, True])
-async def test_an_error_of_json_rpc_is_told_with_its_code_and_its_words(
-    error_: object, words: str, older: bool
-) -> None:
+async def test_an_error_of_json_rpc_is_told_with_its_code_and_its_words(error_, words, older):
     async def answer(rogue: Rogue, request: dict[str, Any], send: Callable[[bytes], Any]) -> None:
         await send(json_page({"jsonrpc": "2.0", "id": request["id"], "error": error_}))
 
@@ -323,9 +319,9 @@ async def test_credentials_go_to_their_origin_only_and_are_never_recorded(monkey
         log = Calls()
         for rogue in (mine, other):
             model = (await fetch_card(rogue.url)).model
-            asker = PeerClient(f"a2a:{rogue.url}", log)
-            await asker.complete(Request(model, (Message("user", "hello"),), "agent"))
-            await asker.aclose()
+            model_client = PeerClient(f"a2a:{rogue.url}", log)
+            await model_client.complete(Request(model, (Message("user", "hello"),), "agent"))
+            await model_client.aclose()
     assert all(one.get("authorization") == f"Bearer {secret}" for one in mine.headers)
     assert not any("authorization" in one for one in other.headers)
     assert [call.answer.text for call in log.calls if call.answer] == ["you sent [key]", "you sent None"]
@@ -335,9 +331,7 @@ async def test_credentials_go_to_their_origin_only_and_are_never_recorded(monkey
 @pytest.mark.parametrize(
     "value", ["{tok", "[7]", '{"http://x": 7}', '{"no address": {}}', '{"http://x": {"A": "b\\n"}}']
 )
-def test_credentials_that_cannot_be_read_are_refused_without_being_quoted(
-    monkeypatch: pytest.MonkeyPatch, value: str
-) -> None:
+def test_credentials_that_cannot_be_read_are_refused_without_being_quoted(monkeypatch, value):
     from workbench.base.errors import UsageError
     from workbench.interop.a2a.wire import headers_by_origin
 
@@ -349,7 +343,7 @@ def test_credentials_that_cannot_be_read_are_refused_without_being_quoted(
 
 async def test_another_agent_at_the_address_than_was_asked_for_is_refused() -> None:
     async with serving(nothing) as rogue:
-        asker = PeerClient(f"a2a:{rogue.url}", Calls())
+        model_client = PeerClient(f"a2a:{rogue.url}", Calls())
         with pytest.raises(ModelError, match="has changed"):
-            await asker.complete(Request("a2a/other@1#00000000", (Message("user", "hello"),), "agent"))
-        await asker.aclose()
+            await model_client.complete(Request("a2a/other@1#00000000", (Message("user", "hello"),), "agent"))
+        await model_client.aclose()

@@ -64,11 +64,11 @@ class Kept:
 async def documented(url: str, local: Local) -> tuple[Any, Kept]:
     case = find_case("word_counter")
     kept = Kept()
-    asker = PeerClient(f"a2a:{url}", kept)
+    model_client = PeerClient(f"a2a:{url}", kept)
     context = AgentContext(
         Assignment(case.name, case.agent_description),
         view_of(case, snapshot_of(case)),
-        asker,
+        model_client,
         kept,
         model=(await fetch_card(url)).model,
         read_limit=READ_LIMIT,
@@ -76,7 +76,7 @@ async def documented(url: str, local: Local) -> tuple[Any, Kept]:
     try:
         return await make_agent(f"a2a:{url}").document(context), kept
     finally:
-        await asker.aclose()
+        await model_client.aclose()
 
 
 async def same_work(url: str, local: Local) -> None:
@@ -91,18 +91,14 @@ async def same_work(url: str, local: Local) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_an_agent_of_version_1_does_what_the_same_agent_does_in_process(
-    newer: dict[str, str], local: Local, form: str
-) -> None:
+async def test_an_agent_of_version_1_does_what_the_same_agent_does_in_process(newer, local, form):
     await same_work(newer[form], local)
 
 
 @pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.parametrize("form", FORMS)
-async def test_an_agent_of_version_0_3_does_what_the_same_agent_does_in_process(
-    older: dict[str, str], local: Local, form: str
-) -> None:
+async def test_an_agent_of_version_0_3_does_what_the_same_agent_does_in_process(older, local, form):
     await same_work(older[form], local)
 
 
@@ -118,22 +114,16 @@ async def in_a_session(url: str, local: Local, session: Path) -> None:
         assert all(call.sampling == "{}" for call in reader.calls(trial.id))
 
 
-async def test_a_session_has_the_same_scores_over_version_1(
-    newer: dict[str, str], local: Local, tmp_path: Path
-) -> None:
+async def test_a_session_has_the_same_scores_over_version_1(newer, local, tmp_path):
     await in_a_session(newer["message,JSONRPC,streaming"], local, tmp_path / "newer.session")
 
 
 @pytest.mark.network
-async def test_a_session_has_the_same_scores_over_version_0_3(
-    older: dict[str, str], local: Local, tmp_path: Path
-) -> None:
+async def test_a_session_has_the_same_scores_over_version_0_3(older, local, tmp_path):
     await in_a_session(older["task,JSONRPC,not"], local, tmp_path / "older.session")
 
 
-async def test_a_recorded_conversation_is_replayed_without_the_agent(
-    newer: dict[str, str], local: Local, tmp_path: Path
-) -> None:
+async def test_a_recorded_conversation_is_replayed_without_the_agent(newer, local, tmp_path):
     session, agent = tmp_path / "once.session", f"a2a:{newer['message,JSONRPC,streaming']}"
     plan = DocumentPlan(("word_counter",), agent=agent, judge="offline", read_limit=READ_LIMIT)
     (first,) = await completed_order(session, plan)

@@ -75,9 +75,7 @@ async def test_the_served_agent_scores_the_same_as_in_process(served: str, local
 
 @pytest.mark.network
 @pytest.mark.parametrize(("binding", "streaming"), [("JSONRPC", "streaming"), ("HTTP+JSON", "not")])
-def test_a_benchmark_of_version_0_3_gets_the_same_answers(
-    served: str, local: Local, older_python: Path, binding: str, streaming: str
-) -> None:
+def test_a_benchmark_of_version_0_3_gets_the_same_answers(served, local, older_python, binding, streaming):
     case = find_case("word_counter")
     messages = [first_message(case.name, case.agent_description)]
     with SessionReader(local.session) as reader:
@@ -168,16 +166,16 @@ def conversing(conversation: ServedConversation) -> Any:
 
 
 async def test_a_message_that_failed_can_be_sent_again_and_after_a_submission_comes_another_project() -> None:
-    asker = Scripted()
-    conversation = ServedConversation("white", "m", asker, "c")
+    model_client = Scripted()
+    conversation = ServedConversation("white", "m", model_client, "c")
     with pytest.raises(ModelError):
         await conversation.reply(first_message("one", "First."))
-    asker.texts = (call("list_directory"), DONE)
+    model_client.texts = (call("list_directory"), DONE)
     assert parse_action((await conversation.reply(first_message("one", "First."))).text).name == "list_directory"  # type: ignore[union-attr]
     said = await conversation.reply(tool_message("list_directory", '["a.py"]', 10))
     assert (said.text, said.prompt_tokens, said.cost_usd) == (DONE, 10, 0.01)
     await conversation.reply(first_message("two", "Second."))
-    assert "Project: two" in asker.asked[-1].messages[1].content
+    assert "Project: two" in model_client.asked[-1].messages[1].content
 
 
 @pytest.mark.parametrize(
@@ -188,9 +186,7 @@ async def test_a_message_that_failed_can_be_sent_again_and_after_a_submission_co
         ("Please write a README.", "the project", "Please write a README."),
     ],
 )
-def test_the_project_of_a_first_message_is_read_as_benchmarks_write_it(
-    message: str, name: str, description: str
-) -> None:
+def test_the_project_of_a_first_message_is_read_as_benchmarks_write_it(message, name, description):
     assert assignment_in(message) == Assignment(name, description)
 
 
@@ -207,12 +203,12 @@ def test_results_of_tools_are_read_back_as_they_were() -> None:
 
 
 @asynccontextmanager
-async def listening(asker: Any, token: str = "", at_once: int = 4) -> AsyncIterator[str]:
+async def listening(model_client: Any, token: str = "", at_once: int = 4) -> AsyncIterator[str]:
     """Serve the white agent in this process."""
     import uvicorn
 
     place, found = ListenAddress("127.0.0.1", 0, token).bound()
-    app = agent_app(DocumentPlan((), model="m"), place, asker, at_once)
+    app = agent_app(DocumentPlan((), model="m"), place, model_client, at_once)
     server = _Server(uvicorn.Config(app, log_level="error", lifespan="off"))
     task = asyncio.create_task(server.serve(sockets=[found]))
     try:
@@ -224,17 +220,17 @@ async def listening(asker: Any, token: str = "", at_once: int = 4) -> AsyncItera
 
 async def test_no_more_messages_are_worked_on_at_once_than_allowed(until: Callable[..., Any]) -> None:
     gate = asyncio.Event()
-    asker = Scripted(call("list_directory"), gate=gate)
-    async with listening(asker, at_once=2) as url:
+    model_client = Scripted(call("list_directory"), gate=gate)
+    async with listening(model_client, at_once=2) as url:
         peers = [Peer(url, headers={}) for _ in range(5)]
         asking = [asyncio.create_task(peer.ask(first_message("demo", "x"))) for peer in peers]
-        while asker.now < 2:
+        while model_client.now < 2:
             await asyncio.sleep(0)
         gate.set()
         replies = await asyncio.gather(*asking)
         for peer in peers:
             await peer.aclose()
-    assert asker.peak == 2
+    assert model_client.peak == 2
     assert len({reply.context for reply in replies}) == 5
 
 
@@ -270,22 +266,20 @@ async def test_with_a_token_only_the_card_can_be_had_without_it() -> None:
     "headers", [{"Origin": "https://evil.example"}, {"Host": "evil.example:9002"}, {"Host": "127.0.0.1.evil.example"}]
 )
 async def test_a_web_page_is_not_answered(headers: dict[str, str]) -> None:
-    asker = Scripted(DONE)
-    async with listening(asker) as url, httpx.AsyncClient() as web:
+    model_client = Scripted(DONE)
+    async with listening(model_client) as url, httpx.AsyncClient() as web:
         answer = await web.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "SendMessage"}, headers=headers)
         assert answer.status_code == 403
         for place in ("agent-card.json", "agent.json"):
             card = await web.get(f"{url}/.well-known/{place}")
             assert card.json()["name"] == "aeo_white_agent"
-    assert asker.asked == []
+    assert model_client.asked == []
 
 
 @pytest.mark.parametrize(
     ("token", "words"), [("", "set a token in WORKBENCH_SERVE_TOKEN"), ("short", "too easy to guess")]
 )
-def test_without_a_good_token_only_this_machine_is_served(
-    monkeypatch: pytest.MonkeyPatch, token: str, words: str
-) -> None:
+def test_without_a_good_token_only_this_machine_is_served(monkeypatch, token, words):
     monkeypatch.setenv(TOKEN, token)
     with pytest.raises(UsageError, match=words):
         ListenAddress.at("0.0.0.0", 9002)

@@ -146,7 +146,7 @@ async def test_nobody_goes_on_from_the_middle_of_a_conversation(home: Path, tmp_
 
 def test_a_model_cannot_be_named_for_a_remote_agent(home: Path, tmp_path: Path) -> None:
     asked = DocumentPlan(("word_counter",), agent="a2a:http://127.0.0.1:1", model="openai/gpt-4o", judge="offline")
-    with pytest.raises(UsageError, match="asks a model of its own, so openai/gpt-4o cannot be asked"):
+    with pytest.raises(UsageError, match="uses its own model, so openai/gpt-4o cannot be used"):
         plan_document(tmp_path / "none.session", asked)
     assert not (tmp_path / "none.session").exists()
 
@@ -158,9 +158,7 @@ def test_an_agent_that_is_not_there_leaves_nothing_behind(home: Path, tmp_path: 
     assert not (tmp_path / "none.session").exists()
 
 
-def test_a_study_has_one_column_of_a_remote_agent_and_its_cells_say_why_there_is_nothing(
-    home: Path, tmp_path: Path
-) -> None:
+def test_a_study_has_one_column_of_a_remote_agent_and_its_cells_say_why_there_is_nothing(home, tmp_path):
     file = tmp_path / "study.toml"
     file.write_text(
         'name = "mine"\nkind = "agents"\nrows = ["word_counter"]\n[columns]\n'

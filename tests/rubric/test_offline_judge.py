@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -167,7 +167,7 @@ async def test_a_file_that_is_hidden_from_agents_is_there(tmp_path: Path) -> Non
         pick(await judged(readme.format(name), View(tmp_path)), "run_command") for name in ("docs/wordcount", "absent")
     ]
     assert (there.points, gone.points) == (8, 6)
-    assert "'python absent.py' runs a file that is not there" in gone.reason
+    assert "'python absent.py' runs a file that does not exist" in gone.reason
 
 
 async def test_inventions_cost_points_and_are_shown_with_their_place(view: View) -> None:
@@ -234,9 +234,7 @@ async def test_it_says_offline_wherever_its_points_stand(view: View) -> None:
         (lambda t: t.replace("(https://example.org)", "()"), "formatting", "broken"),
     ],
 )
-async def test_each_fault_of_form_costs_points_and_is_named(
-    view: View, broken: Callable[[str], str], key: str, word: str
-) -> None:
+async def test_each_fault_of_form_costs_points_and_is_named(view, broken, key, word):
     good = case("word_counter")[0] + "\n[site](https://example.org)\n"
     before, after = pick(await judged(good, view), key), pick(await judged(broken(good), view), key)
     assert (after.points or 0) < (before.points or 0)
@@ -259,9 +257,7 @@ TEXT = st.text(max_size=20)
     facts=st.none() | st.just(FACTS) | st.builds(Facts, TEXT, WORDS, TEXT, WORDS, WORDS, st.just("wordcount.py")),
     parsed=st.booleans(),
 )
-async def test_nothing_raises_and_every_line_holds(
-    view: View, readme: str, metadata: object, rubric: str, facts: Facts | None, parsed: bool
-) -> None:
+async def test_nothing_raises_and_every_line_holds(view, readme, metadata, rubric, facts, parsed):
     card = await score(
         readme, metadata, parsed=parsed, rubric=rubric, facts=facts, reference_readme=None, view=view, judge=OfflineJudge()
     )  # fmt: skip

@@ -107,7 +107,7 @@ async def test_one_word_under_all_the_right_headings_earns_next_to_nothing(ladde
 async def test_every_lost_point_says_what_is_wrong(ladder: ModuleType) -> None:
     mine, other = project(ladder, "password_generator"), project(ladder, "word_counter")
     for made, key, words in (
-        (ladder.another_renamed, "clarity", "names that it does not have"),
+        (ladder.another_renamed, "clarity", "names that the project does not have"),
         (ladder.opening_negated, "clarity", "opens with what it is not"),
         (ladder.filler, "clarity", "would fit any project"),
         (ladder.filler, "dependencies", "guessed"),

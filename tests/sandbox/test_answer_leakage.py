@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -168,9 +167,7 @@ class Marked:
         pytest.param("docker", marks=[pytest.mark.docker, pytest.mark.nightly, pytest.mark.xdist_group("docker")]),
     ],
 )
-async def marked(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[tuple[Marked, Pool]]:
+async def marked(request, tmp_path_factory):
     backend = request.getfixturevalue(f"{request.param}_backend")
     repository = Marked(make_workspace(tmp_path_factory.mktemp("marked") / "repository"))
     if request.param == "docker":
@@ -189,7 +186,7 @@ async def marked(
     ("part", "route"),
     [
         pytest.param(OBJECTS, Route.AUTO, id="live-objects"),
-        pytest.param(OBJECTS, Route.WARM, id="live-objects-warm"),
+        pytest.param(OBJECTS, Route.WARM, marks=pytest.mark.nightly, id="live-objects-warm"),
         pytest.param(FILES, Route.COLD, id="files-and-proc"),
         pytest.param(MEMORY, Route.AUTO, id="memory"),
         pytest.param(MEMORY, Route.COLD, marks=pytest.mark.nightly, id="memory-cold"),

@@ -52,9 +52,7 @@ def system(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str, then: st
         ("0.7.0", True, False),
     ],
 )
-def test_the_newer_one_that_works_is_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packaged: Path, version: str, works: bool, own: bool
-) -> None:
+def test_the_newer_one_that_works_is_started(tmp_path, monkeypatch, packaged, version, works, own):
     then = f'exec {packaged} "$@"' if works else "echo bwrap: no namespaces >&2; exit 1"
     program = system(tmp_path / "bin", monkeypatch, version, then)
     assert bubblewrap.problem() is None
@@ -62,9 +60,7 @@ def test_the_newer_one_that_works_is_started(
 
 
 @pytest.mark.sandbox
-def test_the_packaged_one_is_enough_where_the_system_has_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packaged: Path
-) -> None:
+def test_the_packaged_one_is_enough_where_the_system_has_none(tmp_path, monkeypatch, packaged):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert bubblewrap.problem() is None
     assert bubblewrap.program() == packaged
@@ -121,9 +117,7 @@ def test_where_nothing_isolates_the_process_says_so_and_what_it_has_instead() ->
         ({"self/mountinfo": "1 2 0:1 / / rw - x x rw\n3 1 0:2 / /proc/kcore ro - x x ro\n"}, True, "masked"),
     ],
 )
-def test_each_setting_is_named_where_it_is_the_cause(
-    tmp_path: Path, files: dict[str, str], root: bool, named: str
-) -> None:
+def test_each_setting_is_named_where_it_is_the_cause(tmp_path, files, root, named):
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)

@@ -38,9 +38,9 @@ def test_an_address_without_an_engine(tmp_path: Path, monkeypatch: pytest.Monkey
     ("answer", "expected"),
     [
         (b"", "it closed the connection without an answer"),
-        (b"hello\r\n\r\n", "its answer is not one of such an engine"),
+        (b"hello\r\n\r\n", "it does not answer like such an engine"),
         (b"HTTP/1.1 500 Oops\r\nContent-Length: 27\r\n\r\n" + b'{"message":"no\\nroom left"}', "no room left"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n<htm>", "its answer is not one of such an engine"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n<htm>", "it does not answer like such an engine"),
     ],
     ids=["nothing", "no HTTP", "refused", "another program"],
 )

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -41,9 +41,7 @@ def with_system(workspace: Workspace) -> Workspace:
 @pytest_asyncio.fixture(
     scope="module", loop_scope="module", params=["docker", pytest.param("podman", marks=pytest.mark.slow)]
 )
-async def container(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, tiny_workspace
-) -> AsyncIterator[Pool]:
+async def container(request, tmp_path_factory, tiny_workspace):
     host = request.getfixturevalue("engine" if request.param == "docker" else "podman_engine")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DOCKER_HOST", host)
@@ -201,13 +199,7 @@ def small_environment(folder: Path) -> dict[str, object]:
 
 
 @pytest.mark.slow
-async def test_an_engine_elsewhere_gets_an_image_once(
-    engine: str,
-    tmp_path: Path,
-    tiny_workspace: Callable[[Path], Workspace],
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
-) -> None:
+async def test_an_engine_elsewhere_gets_an_image_once(engine, tmp_path, tiny_workspace, monkeypatch, request):
     """Over TCP nothing is mounted: the environment is copied into an image, which the second worker finds."""
     import docker
 
@@ -241,9 +233,7 @@ async def test_an_engine_elsewhere_gets_an_image_once(
 
 
 @pytest.mark.nightly
-async def test_an_engine_that_stops_in_the_middle_is_one_sentence_and_no_verdict(
-    tmp_path: Path, tiny_workspace: Callable[[Path], Workspace], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_engine_that_stops_in_the_middle_is_one_sentence_and_no_verdict(tmp_path, tiny_workspace, monkeypatch):
     try:
         with dockerd() as own:
             monkeypatch.setenv("DOCKER_HOST", own.host)
@@ -265,9 +255,7 @@ async def test_an_engine_that_stops_in_the_middle_is_one_sentence_and_no_verdict
 
 
 @pytest.mark.slow
-async def test_a_frozen_engine_does_not_decide_about_a_candidate(
-    tmp_path: Path, tiny_workspace: Callable[[Path], Workspace], engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_frozen_engine_does_not_decide_about_a_candidate(tmp_path, tiny_workspace, engine, monkeypatch):
     """What does not answer in time is the sandbox's failure when the sandbox cannot be started again either."""
     workspace = with_system(tiny_workspace(tmp_path / "repository"))
     monkeypatch.setenv("DOCKER_HOST", engine)

@@ -262,9 +262,7 @@ async def test_anything_but_the_function_changed_goes_the_slower_way(shapes: Poo
         ),
     ],
 )
-async def test_collection_that_leaves_files_or_threads_rules_the_hot_path_out(
-    bubblewrap, workspace: Workspace, conftest: str, reason: str
-) -> None:
+async def test_collection_that_leaves_files_or_threads_rules_the_hot_path_out(bubblewrap, workspace, conftest, reason):
     (workspace.root / "conftest.py").write_text(conftest)
     job = Job("x", ("tests/test_sums.py::test_large",), "sums.py", SOURCE.encode(), LIMITS, Route.AUTO, ("total", 1))
     async with pool(bubblewrap, workspace, workers=1, limits=LIMITS) as opened:

@@ -48,7 +48,7 @@ def test_a_measure_that_the_kernel_refuses_ends_the_sandbox_before_it_starts() -
     code += f"sys.argv = ['x', {plan!r}, '--', '/bin/echo', 'ran']; confine.main()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (72, "")
-    assert result.stderr == "the kernel refused a filter of system calls: Invalid argument\n"
+    assert result.stderr == "the kernel refused a system call filter: Invalid argument\n"
 
 
 def test_whether_everybody_may_read_a_file(tmp_path: Path) -> None:
@@ -77,9 +77,7 @@ def test_what_was_written_is_counted_whole(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["bubblewrap", pytest.param("process", marks=pytest.mark.nightly)])
-async def test_a_worker_killed_from_outside_starts_again_and_the_verdict_is_right(
-    request: pytest.FixtureRequest, workspace: Workspace, name: str
-) -> None:
+async def test_a_worker_killed_from_outside_starts_again_and_the_verdict_is_right(request, workspace, name):
     async with pool(request.getfixturevalue(f"{name}_backend"), workspace, workers=1, limits=LIMITS) as opened:
         for body, verdict in (("return sum(numbers)", Verdict.PASSED), ("return None", Verdict.FAILED)):
             assert (await opened.run(job(body))).verdict is verdict
@@ -92,9 +90,7 @@ async def test_a_worker_killed_from_outside_starts_again_and_the_verdict_is_righ
         assert opened.workers[0].starts == 3
 
 
-async def test_a_cancelled_job_leaves_no_process_and_no_folder(
-    process_backend: PlainProcess, workspace: Workspace
-) -> None:
+async def test_a_cancelled_job_leaves_no_process_and_no_folder(process_backend, workspace):
     """There is no PID namespace that ends with its first process: the back end looks for them itself."""
     async with pool(process_backend, workspace, workers=1, limits=LIMITS) as opened:
         await opened.run(job("pass"))

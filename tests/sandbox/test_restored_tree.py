@@ -17,7 +17,7 @@ from .conftest import LIMITS, job
 @pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.asyncio(loop_scope="module")
-@pytest.mark.parametrize("route", [Route.AUTO, Route.WARM, Route.COLD])
+@pytest.mark.parametrize("route", [Route.AUTO, pytest.param(Route.WARM, marks=pytest.mark.nightly), Route.COLD])
 async def test_every_rewrite_of_the_same_size_is_what_runs(box: Pool, route: Route) -> None:
     await box.run(Job("suite", limits=LIMITS))  # writes bytecode of the original
     wanted = [0, 1, 0]

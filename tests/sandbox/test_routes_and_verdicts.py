@@ -47,10 +47,8 @@ def file_job(content: str | bytes, route: Route = Route.AUTO) -> Job:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["bubblewrap", "process"])
-async def test_original_passes_and_stub_fails_on_every_route(
-    request: pytest.FixtureRequest, workspace: Workspace, backend: str
-) -> None:
+@pytest.mark.parametrize("backend", ["bubblewrap", pytest.param("process", marks=pytest.mark.nightly)])
+async def test_original_passes_and_stub_fails_on_every_route(request, workspace, backend):
     async with pool(request.getfixturevalue(f"{backend}_backend"), workspace, workers=1, limits=LIMITS) as opened:
         for route in ROUTES:
             passed = await opened.run(file_job(SOURCE, route))
@@ -136,7 +134,7 @@ async def test_trace_tells_which_test_runs_which_line(box: Pool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("route", [Route.AUTO, pytest.param(Route.COLD, marks=pytest.mark.nightly)])
 async def test_a_thread_that_outlives_the_tests_does_not_change_the_verdict(box: Pool, route: Route) -> None:
     body = f"import threading\nthreading.Thread(target=threading.Event().wait).start()\n{RIGHT}"
     assert (await box.run(job(body, route))).verdict is Verdict.PASSED
@@ -228,9 +226,7 @@ async def test_a_cancelled_job_leaves_no_process_and_the_worker_goes_on(bubblewr
     ],
     ids=["exits", "cannot be traced"],
 )
-async def test_a_suite_that_ends_before_its_tests_says_why(
-    bubblewrap, workspace: Workspace, file: str, text: str, detail: str, said: str
-) -> None:
+async def test_a_suite_that_ends_before_its_tests_says_why(bubblewrap, workspace, file, text, detail, said):
     (workspace.root / file).write_text(text)
     async with pool(bubblewrap, workspace, workers=1, limits=LIMITS) as opened:
         report = await opened.run(Job("suite", limits=LIMITS, trace=True, route=Route.COLD))

@@ -290,10 +290,10 @@ def root(tmp_path: Path) -> Path:
     [
         ("return sum(price.amount + price._rounded for price in prices)", ""),
         ("prices.amount = 3", ""),
-        ("return prices.reached('__class__')", "it uses the attribute reached, which the file does not know"),
+        ("return prices.reached('__class__')", "it uses the attribute reached, which the file does not mention"),
         ("return prices.gi_frame", "it uses the attribute gi_frame"),
         ("return prices.f_globals", "it uses the attribute f_globals"),
-        ("return prices.of_the_tests", "it uses the attribute of_the_tests, which the file does not know"),
+        ("return prices.of_the_tests", "it uses the attribute of_the_tests, which the file does not mention"),
         ("return prices.__globals__", "it uses the attribute __globals__"),
     ],
 )

@@ -42,9 +42,7 @@ def named(mark: str) -> list[int]:
         (Route.COLD, RIGHT),
     ],
 )
-async def test_the_whole_tree_ends_with_the_candidate(
-    box: Pool, route: Route, end: str, until: Callable[..., Any]
-) -> None:
+async def test_the_whole_tree_ends_with_the_candidate(box, route, end, until):
     assert (await box.run(job(RIGHT))).passed
     mark = "mark" + secrets.token_hex(8)
     body = (
@@ -72,7 +70,7 @@ async def test_the_process_table_shows_what_runs(until: Callable[..., Any]) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("route", [Route.AUTO, Route.WARM, Route.COLD])
+@pytest.mark.parametrize("route", [Route.AUTO, pytest.param(Route.WARM, marks=pytest.mark.nightly), Route.COLD])
 async def test_timeout_out_of_memory_crash_and_failure_are_four_verdicts(box: Pool, route: Route) -> None:
     bodies = {
         "while True: pass": (Verdict.TIMEOUT, Reason.NONE),

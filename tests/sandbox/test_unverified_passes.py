@@ -60,9 +60,7 @@ def bodies(table: str) -> pytest.MarkDecorator:
 
 
 @bodies("HOSTILE")
-async def test_no_body_passes_unmarked_that_changed_or_reached_what_its_tests_rest_on(
-    arena: Arena, path: str, name: str
-) -> None:
+async def test_no_body_passes_unmarked_that_changed_or_reached_what_its_tests_rest_on(arena, path, name):
     report = await arena.run(path, *PROJECTS[path].HOSTILE[name], getattr(PROJECTS[path], "TESTS_OF_FILES", {}))
     assert report.verdict in (Verdict.PASSED, Verdict.FAILED, Verdict.CRASHED), report.detail
     assert not report.passed or report.doubtful

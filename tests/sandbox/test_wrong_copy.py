@@ -64,10 +64,10 @@ async def test_the_tree_wins_over_an_installed_copy(bubblewrap: Backend, workspa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("roots", [("src",), (".",)], ids=["copy-first", "tree-not-on-the-path"])
-async def test_an_installed_copy_that_wins_is_our_error_and_nobodys_verdict(
-    bubblewrap: Backend, workspace: Workspace, tmp_path: Path, roots: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize(
+    "roots", [("src",), pytest.param((".",), marks=pytest.mark.nightly)], ids=["copy-first", "tree-not-on-the-path"]
+)
+async def test_an_installed_copy_that_wins_is_our_error_and_nobodys_verdict(bubblewrap, workspace, tmp_path, roots):
     root, site = src_layout(tmp_path / "project"), installed(tmp_path / "site")
     (root / "conftest.py").write_text(f"import sys\nsys.path.insert(0, {str(site)!r})\n")
     here = replace(workspace, root=root, import_roots=roots, own_modules=("sums_of_things",))
@@ -98,10 +98,8 @@ def wheel_of(root: Path) -> Path:
 
 @pytest.mark.network
 @pytest.mark.slow
-@pytest.mark.parametrize("install", ["pip install .", "the wheel"])
-async def test_the_environment_never_keeps_a_copy(
-    bubblewrap: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: str
-) -> None:
+@pytest.mark.parametrize("install", ["pip install .", pytest.param("the wheel", marks=pytest.mark.nightly)])
+async def test_the_environment_never_keeps_a_copy(bubblewrap, tmp_path, monkeypatch, install):
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(tmp_path / "cache"))
     root = src_layout(tmp_path / "project")
     command = f"pip install {wheel_of(tmp_path)}" if install == "the wheel" else install

@@ -213,9 +213,7 @@ def test_a_text_that_is_gone_is_left_out(index: SearchIndex, documented: recorde
 
 @given(text=st.text(max_size=60), before=st.text(max_size=20), after=st.text(max_size=20))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8)
-def test_the_line_around_a_hit_holds_the_match(
-    text: str, before: str, after: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_the_line_around_a_hit_holds_the_match(text, before, after, tmp_path_factory):
     folder = tmp_path_factory.mktemp("line")
     create(folder / "a.session")
     with SessionWriter(folder / "a.session") as writer:

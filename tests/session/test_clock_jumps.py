@@ -35,9 +35,7 @@ def set_clock(monkeypatch: pytest.MonkeyPatch, by: float) -> None:
 
 
 @pytest.mark.parametrize("by", [HOUR, -HOUR])
-def test_a_living_engine_elsewhere_keeps_its_lease(
-    writer: SessionWriter, monkeypatch: pytest.MonkeyPatch, by: float
-) -> None:
+def test_a_living_engine_elsewhere_keeps_its_lease(writer, monkeypatch, by):
     set_clock(monkeypatch, by)
     over = threading.Event()
 
@@ -66,27 +64,21 @@ def test_a_dead_engine_elsewhere_is_followed(writer: SessionWriter, monkeypatch:
     assert writer.acquire("run1").host == socket.gethostname()
 
 
-def test_a_lease_that_was_copied_with_its_file_is_not_watched(
-    writer: SessionWriter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lease_that_was_copied_with_its_file_is_not_watched(writer, monkeypatch):
     writer.update("leases", {"run_id": "run1"}, {"file": "1:2", "heartbeat_at": time.time() - HOUR})
     monkeypatch.setattr(lease, "WATCHED_SECONDS", 1e9)
     assert writer.acquire("run1").host == socket.gethostname()
 
 
 @pytest.mark.parametrize("by", [HOUR, -HOUR])
-def test_what_was_on_its_way_before_the_clock_was_set_is_not_for_ever(
-    writer: SessionWriter, monkeypatch: pytest.MonkeyPatch, by: float
-) -> None:
+def test_what_was_on_its_way_before_the_clock_was_set_is_not_for_ever(writer, monkeypatch, by):
     engine_starts.announce("run1")
     assert engine_starts.is_coming("run1")
     set_clock(monkeypatch, by)
     assert not engine_starts.is_coming("run1")
 
 
-def test_the_engine_of_this_machine_is_known_by_its_process_whatever_the_clock_says(
-    writer: SessionWriter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_engine_of_this_machine_is_known_by_its_process_whatever_the_clock_says(writer, monkeypatch):
     writer.add_run("mine", "document", {"cases": []})
     writer.acquire("mine")
     for by in (HOUR, -2 * HOUR):

@@ -74,9 +74,7 @@ def test_a_value_that_cannot_be_is_unknown_and_named(documented: tuple[Path, dic
 
 
 @pytest.mark.parametrize("value", [None, b"bytes"])
-def test_a_row_without_an_identity_is_left_out_and_named(
-    documented: tuple[Path, dict[str, str]], value: object
-) -> None:
+def test_a_row_without_an_identity_is_left_out_and_named(documented, value):
     path, names = documented
     put(path, "trials", "id", value)
     with SessionReader(path) as reader:
@@ -98,9 +96,7 @@ def test_a_row_without_an_identity_is_left_out_and_named(
         ("candidate gone", "failing_tests (candidate_id, test_id, outcome, message) SELECT 'gone', id, 'failed', ''"),
     ],
 )
-def test_what_hangs_on_a_lost_row_is_named_in_every_table(
-    regenerated: tuple[Path, dict[str, str]], lost: str, row: str
-) -> None:
+def test_what_hangs_on_a_lost_row_is_named_in_every_table(regenerated, lost, row):
     with sql(regenerated[0]) as connection:
         connection.execute(f"INSERT INTO {row} FROM tasks LIMIT 1")
     with SessionReader(regenerated[0]) as reader:
@@ -120,9 +116,7 @@ def test_a_run_of_a_kind_that_is_not_one_still_shows_what_came_of_it(regenerated
 
 
 @pytest.mark.parametrize("how", ["NULL id", "no row", "no table"])
-def test_what_hangs_on_a_run_whose_row_is_lost_is_still_there(
-    regenerated: tuple[Path, dict[str, str]], documented: tuple[Path, dict[str, str]], how: str
-) -> None:
+def test_what_hangs_on_a_run_whose_row_is_lost_is_still_there(regenerated, documented, how):
     for path, run in ((documented[0], "run1"), (regenerated[0], "reg1")):
         with sql(path) as connection:
             statement = {
@@ -190,7 +184,7 @@ def test_text_that_is_not_utf8_is_shown_as_well_as_it_can_be(documented: tuple[P
         connection.execute("UPDATE trials SET error = CAST(x'66ff6f' AS TEXT) WHERE id = ?", (names["failed"],))
     with SessionReader(path) as reader:
         assert {trial.id: trial.error for trial in reader.trials()}[names["failed"]] == "f\ufffdo"
-        assert f"row {names['failed']}: it holds text that is not UTF-8" in sentences(reader)
+        assert f"row {names['failed']}: it contains text that is not UTF-8" in sentences(reader)
 
 
 @pytest.mark.parametrize(
@@ -202,9 +196,7 @@ def test_text_that_is_not_utf8_is_shown_as_well_as_it_can_be(documented: tuple[P
         ("raw", "text", "missing|damaged"),
     ],
 )
-def test_a_text_that_is_damaged_says_so_in_its_place(
-    documented: tuple[Path, dict[str, str]], codec: str, data: object, why: str
-) -> None:
+def test_a_text_that_is_damaged_says_so_in_its_place(documented, codec, data, why):
     path, names = documented
     with SessionReader(path) as reader:
         digest = {trial.id: trial.readme_blob for trial in reader.trials()}[names["first"]]
@@ -216,7 +208,7 @@ def test_a_text_that_is_damaged_says_so_in_its_place(
         with pytest.raises(SessionError, match=f"^The README cannot be read: .*({why})"):
             reader.text(digest, of="the README")
         assert reader.shown(digest, "the README", 1000).startswith("(The README cannot be read: ")
-        assert reader.kept(digest, "the README") is None
+        assert reader.text_or_none(digest, "the README") is None
         assert "the README: cannot be read" in sentences(reader)
 
 
@@ -272,9 +264,7 @@ def test_asks_that_cannot_be_read_are_one_sentence(asks: object) -> None:
         RegenerationPlan.from_json(json.dumps({"source": "a", "asks": asks}))
 
 
-def test_a_file_that_is_cut_while_it_is_open_is_called_damaged_however_often_one_asks(
-    documented: tuple[Path, dict[str, str]],
-) -> None:
+def test_a_file_that_is_cut_while_it_is_open_is_called_damaged_however_often_one_asks(documented):
     with SessionReader(documented[0]) as reader:
         os.truncate(documented[0], 5_000)
         for _ in range(3):

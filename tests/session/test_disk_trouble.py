@@ -106,9 +106,7 @@ def test_a_limit_of_the_files_size_is_no_full_disk(session: Path) -> None:
         "except SessionError as error:\n    print(type(error).__name__, error)\n",
         session,
     )
-    assert said.startswith(
-        "SessionFull demo.session may not grow: files may have 300,000 bytes at most here (ulimit -f)."
-    )
+    assert said.startswith("SessionFull demo.session cannot grow: files are limited to 300,000 bytes here (ulimit -f).")
     assert said.endswith(f"raise that limit, then run: workbench resume {session}\n")
 
 
@@ -130,8 +128,8 @@ def test_a_disk_error_of_another_kind_is_not_called_a_full_disk(session: Path) -
     told = translate(error, session)
     assert type(told) is SessionError
     assert str(told) == (
-        "The disk refused demo.session (fsync), although it is not full: a quota, the disk itself or its connection; what "
-        "was finished before is kept."
+        "The disk refused demo.session (fsync), although it is not full: a quota, the disk itself or its connection; "
+        "finished work is kept."
     )
     session.unlink()
     assert "was moved or deleted while it was open" in str(translate(error, session))

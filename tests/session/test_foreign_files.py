@@ -56,7 +56,7 @@ def test_what_no_session_has_is_refused_in_a_sentence(hostile: Path) -> None:
     before = hostile.read_bytes()
     for opened in (SessionReader, SessionWriter):
         with pytest.raises(
-            SessionError, match=r"^from elsewhere\.session is not opened: it holds the \w+ '\w+', [^\n]+$"
+            SessionError, match=r"^from elsewhere\.session was not opened: it contains the \w+ '\w+', [^\n]+$"
         ):
             opened(hostile)
     assert hostile.read_bytes() == before
@@ -66,7 +66,7 @@ def test_what_no_session_has_is_refused_in_a_sentence(hostile: Path) -> None:
 def test_commands_say_so(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], home: Path) -> None:
     path = changed(tmp_path / "s.session", HOSTILE["view-for-trials"])
     assert main([command, str(path)]) == 1
-    assert "s.session is not opened: it holds the" in " ".join(capsys.readouterr().err.split())
+    assert "s.session was not opened: it contains the" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_log_beside_is_no_way_around(tmp_path: Path) -> None:
@@ -108,9 +108,7 @@ def test_no_query_is_without_an_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", [10, 2**40], ids=["says-little", "says-all"])
-def test_a_text_unpacks_to_no_more_than_it_says_or_than_any_has(
-    said: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_unpacks_to_no_more_than_it_says_or_than_any_has(said, tmp_path, monkeypatch):
     monkeypatch.setattr(blobs, "MOST", 2**20)
     path = changed(tmp_path / "s.session", "")
     connection = sqlite3.connect(path)

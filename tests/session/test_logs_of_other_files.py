@@ -116,9 +116,7 @@ def test_the_log_of_a_killed_writer_is_its_own_and_is_brought_into_the_file_by_w
 
 
 @pytest.mark.parametrize("place", ["cp", "mv"])
-def test_a_backup_that_is_put_back_is_not_touched_by_the_log_that_lies_there(
-    session: Path, tmp_path: Path, place: str
-) -> None:
+def test_a_backup_that_is_put_back_is_not_touched_by_the_log_that_lies_there(session, tmp_path, place):
     killed_after(session, 0, 20)
     assert len(runs(session)) == 20
     backup = Path(shutil.copy(session, tmp_path / "backup.session"))

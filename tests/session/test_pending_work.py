@@ -16,9 +16,7 @@ from workbench.session.pending_work import unfinished
 
 
 @pytest.mark.parametrize(("cells", "expected"), [("✓✗", []), ("✓↯", [regenerated.RUN])])
-def test_a_candidate_that_failed_by_our_own_error_is_tested_again(
-    tmp_path: Path, cells: str, expected: list[str]
-) -> None:
+def test_a_candidate_that_failed_by_our_own_error_is_tested_again(tmp_path, cells, expected):
     recorder = regenerated.Recorder(tmp_path / "demo.session")
     recorder.run(samples=2)
     recorder.cells(recorder.task("total", 0), cells)

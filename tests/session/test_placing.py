@@ -69,7 +69,7 @@ def test_names_that_are_taken_are_numbered(session: Path, tmp_path: Path) -> Non
     assert restore(second) == session
     assert restore(first) == tmp_path / "one-2.session"
     assert files(tmp_path) == ["one-2.session", "one.session"]
-    with pytest.raises(SessionError, match="not in the trash any more"):
+    with pytest.raises(SessionError, match="no longer in the trash"):
         restore(first)
 
 
@@ -80,7 +80,7 @@ def test_a_file_that_is_no_session_can_be_deleted_and_comes_back(tmp_path: Path)
     before = files(tmp_path), broken.read_bytes()
     restore(delete(broken, tmp_path))
     assert (files(tmp_path), broken.read_bytes()) == before
-    with pytest.raises(SessionError, match="not there any more"):
+    with pytest.raises(SessionError, match="no longer exists"):
         move(tmp_path / "gone.session", tmp_path / "x.session")
 
 

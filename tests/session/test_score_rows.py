@@ -20,12 +20,6 @@ from workbench.session.rows import ScoreRow
         (0.0, 0.0, (0.0, 0.0, 0.0, 0.0), None, ()),
     ],
 )
-def test_only_a_trial_with_all_tiers_scored_has_points_of_100(
-    total: float | None,
-    out_of: float,
-    tiers: tuple[float | None, ...],
-    points: float | None,
-    unscored: tuple[int, ...],
-) -> None:
+def test_only_a_trial_with_all_tiers_scored_has_points_of_100(total, out_of, tiers, points, unscored):
     row = ScoreRow("t", "aeo-bench", "offline-2", total, out_of, *tiers, card_blob="", at=0.0)
     assert (row.points, row.unscored) == (points, unscored)

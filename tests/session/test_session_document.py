@@ -94,9 +94,7 @@ def test_texts_are_read_with_the_function_and_without(session: Path) -> None:
     connection.close()
 
 
-def test_the_feed_does_not_grow_for_ever_and_who_is_behind_reads_everything(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_feed_does_not_grow_for_ever_and_who_is_behind_reads_everything(tmp_path, monkeypatch):
     monkeypatch.setattr(schema, "KEPT_CHANGES", 20)
     monkeypatch.setattr("workbench.session.writer._CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "long.session"

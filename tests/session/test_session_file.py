@@ -200,7 +200,7 @@ def test_a_session_of_another_version_is_refused_unchanged(session: Path, step: 
     before = session.read_bytes()
     for opened in (SessionReader, SessionWriter):
         with pytest.raises(
-            SessionOfOtherVersion, match=f"made by {maker or 'an unknown release'} .* only that reads it"
+            SessionOfOtherVersion, match=f"made by {maker or 'an unknown release'} .* only that version can read it"
         ):
             opened(session)
     assert session.read_bytes() == before

@@ -60,7 +60,7 @@ def test_a_packaged_study_passes_through_a_form_unchanged(name: str) -> None:
         ({**AGENT_FIELDS, "name": "a/b"}, "name", "without '/'"),
         ({**AGENT_FIELDS, "cases": ()}, "cases", "it names none"),
         ({**AGENT_FIELDS, "agents": ()}, "agents", "names at least one"),
-        ({**AGENT_FIELDS, "agents": ("planner", "planner-2")}, "agents", "'planner-2' is there twice"),
+        ({**AGENT_FIELDS, "agents": ("planner", "planner-2")}, "agents", "'planner-2' appears twice"),
         ({**AGENT_FIELDS, "cases": tuple(f"r{n}" for n in range(6_000))}, "cases", "at most 10,000 cells"),
         ({**AGENT_FIELDS, "repeats": ""}, "repeats", "repeats must be a whole number of 1 or more, not nothing."),
         ({**AGENT_FIELDS, "spend": "-1"}, "spend", "0 or more"),
@@ -95,9 +95,7 @@ LINES = st.lists(LINE, min_size=1, max_size=3, unique=True).map(tuple)
 
 @settings(max_examples=25, deadline=None)
 @given(LINES, LINES, LINES, LINE, st.integers(1, 9), st.floats(0, 1000, allow_nan=False))
-def test_whatever_it_holds_is_read_as_it_was_written(
-    rows: tuple[str, ...], systems: tuple[str, ...], models: tuple[str, ...], title: str, samples: int, dollars: float
-) -> None:
+def test_whatever_it_holds_is_read_as_it_was_written(rows, systems, models, title, samples, dollars):
     study = Study(
         "mine", DOCS, rows, tuple(StudyColumn(one, model) for one in systems for model in models), samples=samples, k=(1,),
         spend_limit=dollars, limits=StudyLimits(tasks=samples), title=title,

@@ -79,9 +79,7 @@ def test_a_judge_of_others_is_named(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_column_of_others_that_was_made_otherwise_is_not_compared(
-    tmp_path: Path, otherwise: dict[str, object], differing: set[str]
-) -> None:
+def test_a_column_of_others_that_was_made_otherwise_is_not_compared(tmp_path, otherwise, differing):
     other, path = tmp_path / "other.session", tmp_path / "mine.session"
     verdicts = PASSED[: int(str(otherwise.get("samples", 3)))]
     put_docs(other, {"original": [verdicts] * 4}, **otherwise)  # type: ignore[arg-type]
@@ -226,5 +224,5 @@ def test_errors_of_ours_leave_a_task_without_a_value_and_the_cell_unfinished(tmp
     outcome = docs_of(path)
     mean = outcome.by_column[0].means["pass@1"]
     assert (mean.value, mean.items, mean.undefined) == (1.0, 3, 3)
-    assert "errors of ours" in mean.missing[0].why
+    assert "workbench errors" in mean.missing[0].why
     assert not outcome.finished

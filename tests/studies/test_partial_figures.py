@@ -175,7 +175,7 @@ def test_trials_of_one_cell_that_were_made_differently_are_named(tmp_path: Path)
     agents = Agents(tmp_path / "mixed.session", repeats=2)
     agents.put("a", CASES[0], {"offline-4": FULL}, content="c" * 40)
     agents.put("a", CASES[0], {"offline-4": FULL}, repeat=2, content="d" * 40)
-    assert any("content of the case" in one and "not made the same" in one for one in agents.read().notes)
+    assert any("content of the case" in one and "not have the same conditions" in one for one in agents.read().notes)
 
 
 def test_points_that_a_case_without_facts_gets_by_rule_are_said_and_in_no_mean_of_tier_3(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_own_points_stand_before_those_that_a_grammar_gave(tmp_path: Path) -> No
             )
     outcome = agents.read()
     assert outcome.by_column[0].means["score"].own == (10.0, 50.0)
-    assert "10.0 of 50.0 own points; in all 60.0" in report(agents.path, "agents")
+    assert "10.0 of 50.0 own points; overall 60.0" in report(agents.path, "agents")
 
 
 def test_cases_that_columns_do_not_share_are_compared_by_nothing(tmp_path: Path) -> None:

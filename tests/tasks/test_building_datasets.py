@@ -38,9 +38,7 @@ def lines(text: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_a_broken_source_among_several_is_one_sentence(
-    cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_broken_source_among_several_is_one_sentence(cache, tmp_path, capsys):
     good = make_repository(tmp_path / "small-sums")
     untested = make_repository(tmp_path / "untested", suite=None)
     out = tmp_path / "dataset"

@@ -149,9 +149,7 @@ def test_a_lone_surrogate_in_a_docstring_does_not_stop_parquet(rows: list[Datase
     assert read_dataset(tmp_path / "out" / "tasks.parquet").rows[0].doc == "odd \\udc80"
 
 
-def test_without_pyarrow_there_is_one_sentence(
-    rows: list[DatasetRow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_pyarrow_there_is_one_sentence(rows, tmp_path, monkeypatch, capsys):
     write_dataset(tmp_path / "out", rows, {})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ParquetMissing, match=r"pip install 'docs-workbench\[dataset\]'.*--formats jsonl"):
@@ -193,9 +191,7 @@ def test_what_is_not_there_or_no_parquet_says_so(tmp_path: Path) -> None:
         parse_formats("csv")
 
 
-def test_a_writing_that_fails_leaves_the_older_file(
-    rows: list[DatasetRow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_writing_that_fails_leaves_the_older_file(rows, tmp_path, monkeypatch):
     folder = tmp_path / "out"
     write_dataset(folder, rows, {}, formats=("jsonl",))
     before = (folder / "tasks.jsonl").read_bytes()

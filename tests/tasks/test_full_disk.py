@@ -25,9 +25,7 @@ FILES = {
 @pytest.mark.network
 @pytest.mark.parametrize("kilobytes", [100, pytest.param(12_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("installer", ["uv", pytest.param("pip", marks=pytest.mark.slow)])
-async def test_an_environment_without_room(
-    small_disk, make, monkeypatch: pytest.MonkeyPatch, kilobytes: int, installer: str
-) -> None:
+async def test_an_environment_without_room(small_disk, make, monkeypatch, kilobytes, installer):
     cache = small_disk(kilobytes).folder
     monkeypatch.setenv("WORKBENCH_CACHE_DIR", str(cache))
     if installer == "pip":
@@ -50,9 +48,7 @@ async def test_a_cache_folder_that_is_a_file(make, tmp_path: Path, monkeypatch: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("offline", [True, pytest.param(False, marks=pytest.mark.nightly)], ids=["uv", "pip"])
-async def test_what_cannot_be_installed_is_one_line_of_the_installers(
-    make, home, monkeypatch: pytest.MonkeyPatch, offline: bool
-) -> None:
+async def test_what_cannot_be_installed_is_one_line_of_the_installers(make, home, monkeypatch, offline):
     for name in ("UV_OFFLINE", "PIP_NO_INDEX"):
         monkeypatch.setenv(name, "1")
     if not offline:
@@ -73,9 +69,7 @@ async def test_an_open_quotation_in_a_command_is_one_sentence(make, home) -> Non
 
 @pytest.mark.sandbox
 @pytest.mark.slow
-async def test_a_task_cache_without_room_costs_time_only(
-    small_disk, make, bubblewrap, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_a_task_cache_without_room_costs_time_only(small_disk, make, bubblewrap, monkeypatch, tmp_path):
     root = make(FILES)
     snapshot = fetch(str(root), cache=tmp_path / "snapshots")
     disk = small_disk(64)
@@ -104,9 +98,7 @@ async def test_a_sandbox_without_room_for_the_repository(small_disk, make, monke
 
 
 @pytest.mark.sandbox
-async def test_a_file_past_its_limit_is_the_candidates_fault_on_every_disk(
-    small_disk, make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_file_past_its_limit_is_the_candidates_fault_on_every_disk(small_disk, make, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(small_disk(3_000).folder))
     writes = "def total(numbers):\n    open('written', 'wb').write(b'x' * 2_500_000)\n    return sum(numbers)\n"
     async with pool(PlainProcess(), environment_of(make(FILES)).workspace, workers=1) as opened:
@@ -116,9 +108,7 @@ async def test_a_file_past_its_limit_is_the_candidates_fault_on_every_disk(
 
 
 @pytest.mark.sandbox
-async def test_who_only_says_that_the_disk_is_full_is_not_believed(
-    small_disk, make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_only_says_that_the_disk_is_full_is_not_believed(small_disk, make, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(small_disk(900_000).folder))
     lies = "def total(numbers):\n    raise OSError(28, 'No space left on device')\n"
     async with pool(PlainProcess(), environment_of(make(FILES)).workspace, workers=1) as opened:

@@ -123,7 +123,7 @@ KINDS = {
 
 #: One of each way in which pytest says it; of the others, slow together, a spread.
 ONE_OF_EACH = ("missing plugin", "conftest imports what fails", "pytest.exit in a hook", "segmentation fault at import")
-OTHERS = spread([kind for kind in KINDS if kind not in ONE_OF_EACH], 3)
+OTHERS = spread([kind for kind in KINDS if kind not in ONE_OF_EACH], 6)
 
 
 @pytest.mark.parametrize("kind", [*ONE_OF_EACH, *(pytest.param(kind, marks=pytest.mark.slow) for kind in OTHERS)])
@@ -137,7 +137,7 @@ async def test_no_tests(make, build) -> None:
     assert await sentence(make({"sums.py": SUMS}), build) == "The repository has no tests that pytest finds."
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 async def test_tests_in_odd_places(make, build) -> None:
     suite = "import unittest\n\nfrom pkg.sums import total\n\n\nclass Sums(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n"
     built = await build(make({"src/pkg/__init__.py": "", "src/pkg/sums.py": SUMS, "src/pkg/tests.py": suite}))
@@ -170,7 +170,7 @@ async def test_a_conftest_that_ends_the_process_after_the_tests(make, build) -> 
 
 @pytest.mark.parametrize(
     ("name", "place"),
-    [("sums.py", "sums.py, line 3"), pytest.param("conftest.py", "conftest.py, line 3", marks=pytest.mark.slow)],
+    [("sums.py", "sums.py, line 3"), pytest.param("conftest.py", "conftest.py, line 3", marks=pytest.mark.nightly)],
 )
 async def test_a_hang_at_import(make, build, name: str, place: str) -> None:
     files = {"sums.py": SUMS, "test_sums.py": SUITE, "conftest.py": ""}
@@ -285,7 +285,7 @@ async def test_a_project_that_pytest_is_built_on(make) -> None:
         await build_environment(make(files))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 async def test_two_test_files_of_one_name_tell_which(make, build) -> None:
     built = await build(make({"sums.py": "def total(a):\n    return a + 1\n",
                               "one/test_same.py": "from sums import total\n\n\ndef test_total():\n    assert total(1) == 2\n",
@@ -350,9 +350,7 @@ async def test_options_of_the_plugin_that_is_off_are_known(make, build) -> None:
         ({"pytest.ini": "[pytest]\ntestpaths = ../x /etc 'open\n"}, [], ["pkg/a.py"]),
     ],
 )  # fmt: skip
-def test_files_that_pytest_is_told_to_collect_are_tests(
-    make, configuration: dict[str, str], tests: list[str], sources: list[str]
-) -> None:
+def test_files_that_pytest_is_told_to_collect_are_tests(make, configuration, tests, sources):
     root = make({"pkg/__init__.py": "", "pkg/more.py": "", **dict.fromkeys([*tests, *sources], ""), **configuration})
     is_source = source_rule(environment_of(root).workspace)
     assert [path for path in [*tests, *sources] if is_source(PurePosixPath(path))] == sources

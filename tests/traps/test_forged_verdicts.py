@@ -59,9 +59,7 @@ def test_whatever_is_missing_it_has_not_passed(events: list[dict[str, Any]], sta
     st.sampled_from([0, 9, 256, None]),
     st.sampled_from(["exit", "timeout", "flood"]),
 )
-def test_no_mixture_of_events_passes_without_all_of_them(
-    events: list[dict[str, Any]], status: int | None, ended: str
-) -> None:
+def test_no_mixture_of_events_passes_without_all_of_them(events, status, ended):
     if judge(events, TESTS, status, ended)["verdict"] == "passed":
         assert (status, ended) == (0, "exit")
         assert all(event in events for event in RIGHT)
@@ -70,9 +68,7 @@ def test_no_mixture_of_events_passes_without_all_of_them(
 @pytest.mark.parametrize(
     "events", [[event(TESTS[0], "failed"), event(TESTS[1])], [event(TESTS[0]), event(TESTS[1], "error"), END]]
 )
-def test_a_candidate_whose_tests_are_all_reported_has_failed_however_long_its_exit_takes(
-    events: list[dict[str, Any]],
-) -> None:
+def test_a_candidate_whose_tests_are_all_reported_has_failed_however_long_its_exit_takes(events):
     assert judge(events, TESTS, None, "timeout")["verdict"] == "failed"
     assert judge(events[:1], TESTS, None, "timeout")["verdict"] == "timeout"
     assert judge(RIGHT, TESTS, None, "timeout")["verdict"] == "timeout"

@@ -48,7 +48,10 @@ def test_star_imports_respect_all_and_modules_may_import_each_other(tmp_path):
 
 
 def test_methods_keep_their_class_and_local_functions_have_no_path(tmp_path):
-    text = "class Table:\n    def __init__(self, rows): ...\n    def add(self, row, *more): ...\n    @property\n    def size(self): ...\n"
+    text = (
+        "class Table:\n    def __init__(self, rows): ...\n    def add(self, row, *more): ...\n    @property\n  "
+        "  def size(self): ...\n"
+    )
     names = project(tmp_path, pkg____init__="from .table import Table", pkg__table=text)
     assert names.place("pkg.table", "Table.add") == ("pkg", "Table.add")
     assert names.place("pkg.table", "Table.add.<locals>.inner") is None

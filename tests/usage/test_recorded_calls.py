@@ -65,7 +65,8 @@ TEXT, SEP, LOWER = parameter("text"), parameter("sep", "'-'"), parameter("lower"
     ("inputs", "answer"),
     [
         ([("'a'", "'-'", "True"), ("'b'", "'-'", "True"), ("'c'", "'-'", "True")], "answer(a):\n    return slugify(a)"),
-        ([("'a'", "'_'", "True"), ("'b'", "'-'", "True"), ("'c'", "'-'", "True")], "answer(a, b):\n    return slugify(a, b)"),
+        ([("'a'", "'_'", "True"), ("'b'", "'-'", "True"), ("'c'", "'-'", "True")], "answer(a, b):\n    return "
+            "slugify(a, b)"),
         ([("'a'", "'-'", "True"), ("'b'", "'-'", "False"), ("'c'", "'-'", "True")],
          "answer(a, b):\n    return slugify(a, lower=b)"),
     ],
@@ -178,8 +179,9 @@ def test_forms_with_few_calls_get_the_inputs_of_others(names):
 
 
 def test_arguments_that_a_shell_would_read_are_quoted(names):
-    [task] = commands(names, *(command("--", "$HOME; ls", stdin=text) for text in ("x", "y", "z"))).values()
-    assert task.target.reference == "tool -- '$HOME; ls'"
+    [task] = commands(names, *(command("--by", "$HOME; ls", "a b", stdin=text) for text in ("x", "y", "z"))).values()
+    assert task.target.reference == "tool --by '$HOME; ls' \"$1\""
+    assert {call.inputs for call in task.hidden} == {("'a b'",)}
     assert task.target.name.endswith("< INPUT")
 
 

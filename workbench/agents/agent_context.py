@@ -1,4 +1,4 @@
-"""The agent's context, which calls the model, runs tools and records steps, and the inherited steps of a fork."""
+"""The agent's context (model calls, tools, recorded steps) and the inherited steps of a fork."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from workbench.models.types import Answer, Message, ModelClient, ModelError, Req
 from workbench.repository import View
 
 INHERITED = "inherited"
-"""``Answer.source`` of an answer that was reused from a fork's parent trial at no cost."""
+"""Value of ``Answer.source`` for an answer that a fork reuses from its parent trial at no cost."""
 
 
 class ForkDiverged(WorkbenchError):
@@ -150,7 +150,7 @@ class OutOfSteps(Exception):
 
 @dataclass(slots=True)
 class Conversation:
-    """The message history, which is sent with every request, and the closing sentences of tool messages."""
+    """The message history sent with every request and the closing sentences of tool messages."""
 
     messages: list[Message] = field(default_factory=list)
     closings: Closings = OWN_CLOSINGS
@@ -186,7 +186,7 @@ class AgentSteps:
 
     def __init__(
         self,
-        asker: ModelClient,
+        model_client: ModelClient,
         log: StepLog,
         *,
         model: str,
@@ -197,7 +197,7 @@ class AgentSteps:
         inherited: Inherited | None = None,
     ) -> None:
         self.max_steps = max_steps
-        self._asker = asker
+        self._model_client = model_client
         self._log = log
         self._model = model
         self._sample = sample
@@ -269,7 +269,7 @@ class AgentSteps:
             if inherited is not None and self._number < inherited.step:
                 answer = inherited.answer(request)
             else:
-                answer = await self._asker.complete(request)
+                answer = await self._model_client.complete(request)
         except ModelError as error:
             self._record("error", error.kind, "", began, request=request, problem=str(error))
             raise
@@ -287,7 +287,7 @@ class AgentContext(AgentSteps):
         self,
         assignment: Assignment,
         view: View,
-        asker: ModelClient,
+        model_client: ModelClient,
         log: StepLog,
         *,
         model: str,
@@ -302,7 +302,7 @@ class AgentContext(AgentSteps):
     ) -> None:
         usual = Sampling(temperature=0.3, max_tokens=answer_tokens)
         super().__init__(
-            asker,
+            model_client,
             log,
             model=model,
             sampling=usual if sampling is None else sampling,
@@ -361,7 +361,7 @@ class AgentContext(AgentSteps):
 
     @property
     def is_constrained(self) -> bool:
-        """Whether answers follow grammars, as those of the embedded model do, both live and recorded."""
+        """Whether answers follow a grammar, as the embedded model's answers do, live or recorded."""
         return self._answering.startswith("local")
 
     def note(self, kind: str, action: str, target: str, turn: Turn, problem: str | None = None) -> None:

@@ -31,7 +31,7 @@ _VERBS = (
     "Loads",
 )
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]{1,20}(?![\w-])")
-# Distributions in requirements files that are for the project's developers, not for its users.
+# Development dependencies that requirements files often list; users do not need them.
 _DEVELOPERS_TOOLS = (
     *("pytest", "tox", "sphinx", "twine", "mypy", "ruff", "black", "flake8", "wheel", "setuptools", "build", "bump"),
     *("coverage", "codecov", "pre-commit", "isort", "pylint", "bandit", "vulture", "pydocstyle", "ipython", "mkdocs"),

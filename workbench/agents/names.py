@@ -102,9 +102,9 @@ def agent_info(name: str) -> AgentInfo:
         if info.name == name:
             return info
     if is_dotted(name):
-        return AgentInfo(name, name.rpartition(":")[2], "an agent of another package", name)
+        return AgentInfo(name, name.rpartition(":")[2], "an agent from another package", name)
     if path := path_of("agent", name):
-        return AgentInfo(path, name, "an agent of an installed package", path)
+        return AgentInfo(path, name, "an agent from an installed package", path)
     known = [*(info.name for info in AGENTS), *names("agent")]
     near = difflib.get_close_matches(name, known, 1)
     hint = (
@@ -138,7 +138,7 @@ def is_remote(agent: str) -> bool:
 
 
 def is_peer(model: str) -> bool:
-    """Return whether ``model`` is a remote agent, which needs no model of its own here."""
+    """Return whether ``model`` names a remote agent, which uses its own model."""
     return model.startswith(PEER_MODEL)
 
 

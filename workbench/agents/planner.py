@@ -31,7 +31,7 @@ HEADINGS = (
     ("api",),
 )
 """Required sections of the README; a heading matches a section if it contains any of its words."""
-_LEFT_FOR_READING = 6  # steps out of fifteen that exploration must leave
+_LEFT_FOR_READING = 6  # steps (of fifteen) reserved for reading and writing
 _ENOUGH_FILES = 3  # limit for the embedded model, because more would not fit in its context window
 _DONE = "done"
 

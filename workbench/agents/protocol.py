@@ -41,7 +41,7 @@ CUT = "Continue exploring"
 
 
 class Closings(NamedTuple):
-    """The last sentence of a tool message while steps are left, and before the last step."""
+    """The last sentence of a tool message: one for while steps remain, one for the last step."""
 
     go_on: str
     hand_in: str

@@ -1,4 +1,4 @@
-"""The app: its modes, the actions available everywhere, and the start and end of the program."""
+"""The app: its modes, the actions available everywhere, and startup and shutdown."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TOAST_CELLS = 30
 """Minimum width of a notice in cells."""
 
 _QUIET = frozenset({"widen", "leave_tour"})
-"""Actions that share their key with another action, so that no notice explains when they do not apply."""
+"""Actions that share their key with another action; no notice is shown when they do not apply."""
 
 
 class WorkbenchApp(NavigatingApp):
@@ -226,6 +226,12 @@ class WorkbenchApp(NavigatingApp):
 
         await ask_and_start(self, source, docs)
 
+    async def ask_and_measure(self, source: str = "", trial: str = "") -> None:
+        """Measure the use of a page of a source, or of the README of a trial."""
+        from workbench.app.regeneration.new_run_dialog import ask_and_measure
+
+        await ask_and_measure(self, source, trial)
+
     async def ask_for_study(self, rows: Sequence[str] = (), like: str = "") -> None:
         from workbench.app.study.new_study_dialog import ask_and_start
 
@@ -256,7 +262,7 @@ class WorkbenchApp(NavigatingApp):
         return self.is_web
 
     def download(self, path: Path) -> None:
-        """Let the browser download a file, which is open when this returns, so that it may be deleted."""
+        """Let the browser download a file. It is open when this returns, so the caller may delete it."""
         self.deliver_binary(path)
 
     async def run_action(

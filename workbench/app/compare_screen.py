@@ -208,7 +208,7 @@ class SideBySide(ModeScreen):
         self.show_figures()
 
     def action_swap(self) -> None:
-        if self.workbench.reader is not None:  # without a reader it cannot be reloaded
+        if self.workbench.reader is not None:  # the comparison cannot be reloaded without a session
             self.pair = self.pair.swapped
             self.comparison = None  # the loaded comparison still has the old order
             self.comparing.refresh()

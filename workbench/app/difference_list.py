@@ -39,7 +39,7 @@ def laid_out(columns: Sequence[panes.PaneColumn[Any]], rows: Sequence[Any]) -> C
 
 
 class TableRows:
-    """The rows of a table: a sign that shows which side has the row, then columns."""
+    """Table rows; the first cell is a sign that shows which side has the row."""
 
     def __init__(self, table: panes.PaneTable[Any]) -> None:
         self.rows, self.by_stretch, self.nothing = table.rows, table.number is not None, table.nothing
@@ -98,7 +98,7 @@ class TextRows:
         for single, found in groupby(pairs, key=lambda pair: pair.left is None or pair.right is None):
             stretch = list(found)
             if single and not texts.under:
-                # To save space, put lines that only A has beside those that only B has.
+                # To save space, show lines that only A has beside lines that only B has.
                 alone = ([pair.left for pair in stretch if pair.left], [pair.right for pair in stretch if pair.right])
                 stretch = [LinePair(a, b) for a, b in zip_longest(*alone)]
             for pair in stretch:
@@ -202,7 +202,7 @@ class DifferenceList(HeadedList):
     def below(self, lines: int) -> str:
         """Return the explanations of both sides for the selected row, in up to ``lines`` lines each.
 
-        The full name comes first if the row is likely to cut it.
+        The full name comes first if the row is likely to truncate it.
         """
         pane, row, width = self.pane, self.selected, max(10, self.text_width - 1)
         if not isinstance(pane, panes.PaneTable) or pane.says is None or row is None or row.heading:

@@ -57,7 +57,7 @@ def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]
             if not binding.description or binding.system or not binding.id:
                 continue
             if binding.action == "leave_tour" and not screen.app.check_action(binding.action, ()):
-                continue  # no tour is active that could be left
+                continue  # no active tour to leave
             title = "Everywhere" if node is screen.app else "This mode" if node is screen else "Here"
             keys, _ = groups.setdefault(title, {}).setdefault(binding.description, ([], binding.id))
             shown = screen.app.get_key_display(binding)
@@ -77,6 +77,7 @@ class KeyList(RowList):
     KeyList > .row--passed-before { color: $verdict-passed; text-style: underline; }
     KeyList > .row--timeout { color: $verdict-timeout; }
     KeyList > .row--crashed { color: $verdict-crashed; }
+    KeyList > .row--bypassed { color: $verdict-bypassed; }
     """
 
     def __init__(self, about: Screen[object]) -> None:

@@ -81,6 +81,7 @@ y | copy | copy
 s | scores, by which rubric, judge or measure | scores scale measure
 v | next evaluator | evaluator
 V | verify: test docs, check a README | test-docs check
+at | measure the use of a page | measure-use
 w | why: where it comes from, what went wrong | where-from went-wrong
 greater_than_sign | more of a long text | more
 left_square_bracket right_square_bracket | previous, next tab | tab pair
@@ -108,6 +109,7 @@ WHY_NOT = {
     "export": "There is nothing to export here yet.",
     "travel": "The history has no entry in this direction.",
     "check_readme": "There is no README to check here.",
+    "measure_use": "There is no README to measure here.",
     "check_block": "The cursor is not on a block of a checked README.",
     "hit": "There are no search hits here.",
     "trials": "There are no other trials in this session.",
@@ -179,7 +181,7 @@ _START = "start, resume or cancel runs"
 _LABEL = "add stars, tags or remarks"
 _ARRANGE = "rename, delete, merge or bring back anything"
 _STARTING = (
-    "add_samples cancel cancel_study check_block check_readme fork improve new_study pause rerun rerun_failed rerun_model rescore resume "
+    "add_samples cancel cancel_study check_block check_readme fork improve measure_use new_study pause rerun rerun_failed rerun_model rescore resume "
     "resume_study test_docs turn use"
 )
 CHANGING = {

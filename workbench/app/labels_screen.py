@@ -32,7 +32,7 @@ _NOTHING = "There are no stars, tags or remarks yet: {labels.star} stars the sel
 
 @dataclass(frozen=True, slots=True)
 class LabelOwner:
-    """The item that a label belongs to, and its location, or None if it is no longer in the session."""
+    """A labelled item and its location, which is None if the item is no longer in the session."""
 
     what: str
     title: str

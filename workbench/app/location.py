@@ -78,8 +78,8 @@ def _put(locations: list[Location], location: Location) -> None:
 class ResultList:
     """The list that led to the current location.
 
-    The keys for the next and previous hit step through a list that is ``searched``. ``completed`` reads the details
-    that a location still lacks.
+    The keys for the next and previous hit step through a list that is ``searched``. ``completed`` loads the missing
+    details of a location.
     """
 
     show_list: Callable[[int], Any]

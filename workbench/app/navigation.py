@@ -115,7 +115,7 @@ class NavigatingApp(SessionApp):
             await self.show(Location(None, "regeneration", found.run))
 
     def open_session(self, path: Path, *, show: bool = False, then: Callable[[], Any] | None = None) -> None:
-        """Open a session file, then call ``then`` or, without it, show the default view if ``show`` is true."""
+        """Open a session file, then call ``then``. Without ``then``, show the default view if ``show`` is true."""
         then = then or (self._show_default_view if show else None)
         if path != self.session_path:
             self.results = None  # its rows belong to the previous session
@@ -156,7 +156,7 @@ class NavigatingApp(SessionApp):
         return None
 
     def _arriving(self, then: Callable[[], Any]) -> Callable[[], Any]:
-        """Wrap ``then`` as the end of a navigation that was already recorded, so that it records no other locations."""
+        """Wrap ``then`` so that it records no further locations; the navigation itself is already recorded."""
 
         async def last_part() -> None:
             self._is_replaying = True

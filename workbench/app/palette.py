@@ -65,7 +65,7 @@ class WorkbenchCommands(Provider):
         for name in sorted(app.available_themes):
             yield f"Theme {name}", "change the colours", partial(setattr, app, "theme", name)
         for title, text, action in (
-            ("What models cost", "all models, over all sessions", "costs"),
+            ("What models cost", "all models, across all sessions", "costs"),
             ("Tour of the app", with_keys("five steps, {app.leave-tour} leaves it"), "tour"),
             ("Save a screenshot", "an SVG file in the current folder", "save_picture"),
         ):

@@ -183,7 +183,7 @@ class SearchState:
 
 
 class SearchScreen(ModeScreen):
-    """A query line, the hits and their facets; ``last`` is updated so that the search can be shown again."""
+    """A query line, the hits and their facets; ``last`` keeps the search for the next time it opens."""
 
     mode_name = "Search"
     CSS_PATH = "styles/search.tcss"

@@ -90,13 +90,13 @@ def _clearest(ground: Color, *colors: Color) -> Color:
     return max((*colors, Color(0, 0, 0), Color(255, 255, 255)), key=lambda color: contrast(color, ground))
 
 
-VERDICTS = ("passed", "failed", "timeout", "crashed", "invalid", "waiting", "running", "unscored")
+VERDICTS = ("passed", "failed", "timeout", "crashed", "invalid", "bypassed", "waiting", "running", "unscored")
 SEEN = ("read", "listed", "unopened")
 _COLORS = ("primary", "secondary", "accent", "foreground", "background", "surface", "panel", "boost", "success", "warning",
            "error")  # fmt: skip
 _KEYS = ("name", "dark", "colors", "verdicts", "seen", "variables")
 _LARGEST = 1_000_000  # maximum size of a theme file in bytes
-_CACHED = 2  # version of the cache; increase it when the derived colours change
+_CACHED = 3  # version of the cache; increase it when the derived colours change
 SUFFIXES = (".yaml", ".yml")
 
 
@@ -140,7 +140,7 @@ def fallback_variables(theme: Theme) -> dict[str, str]:
     good, bad = theme.success or "#4ebf71", theme.error or "#ba3c5b"
     warning, hint = theme.warning or "#ffa62b", theme.accent or "#ffa62b"
     cool = theme.secondary or theme.primary
-    verdicts = dict(zip(VERDICTS, (good, bad, warning, bad, hint, muted, cool, warning), strict=True))
+    verdicts = dict(zip(VERDICTS, (good, bad, warning, bad, hint, warning, muted, cool, warning), strict=True))
     seen = dict(zip(SEEN, (good, cool, muted), strict=True))
     return _prefixed(verdicts, seen) | derived(theme)
 
@@ -211,7 +211,7 @@ def checked(values: object, path: Path) -> Theme:
         raise BadTheme(f"{path}: must be a mapping with the keys name, dark, colors, verdicts.")
     for key in values:
         if key not in _KEYS:
-            raise BadTheme(f"{path}: there is no key {key!r}; known are {', '.join(_KEYS)}.")
+            raise BadTheme(f"{path}: there is no key {key!r}; known keys are {', '.join(_KEYS)}.")
     name = values.get("name", path.stem)
     if name != path.stem:
         raise BadTheme(f"{path}: name is {name!r} but the file is called {path.stem!r}; make them the same.")
@@ -291,7 +291,7 @@ def first_theme(name: str) -> tuple[Theme, str | None]:
             return load_theme(offered[name]), None
         except BadTheme as error:
             return FALLBACK, str(error)
-    return FALLBACK, f"There is no theme {name!r}; known are {', '.join(theme_files())}."
+    return FALLBACK, f"There is no theme {name!r}; available themes are {', '.join(theme_files())}."
 
 
 # -- the app: loads one theme before the first paint and the others after it, and reloads themes that change

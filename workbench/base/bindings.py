@@ -132,11 +132,12 @@ regeneration
   samples                     plus                    add_samples             5 more samples
   problem                     exclamation_mark        problem                 failed self-check
   cancel                      c                       cancel                  cancel
-  docs                        Y                       docs                    docstring
+  docs                        Y                       docs                    docs
   improve                     i                       improve                 improve docs
   improvements                I                       improvements            improvements
   next-hit/previous-hit       n/N                     hit(±1)                 hit
   new                         ctrl+n                  new                     new run
+  measure-use                 at                      measure_use             use of a page | measure what readers can do with a page
   search                      slash                   search                  search
   dropped                     D                       dropped                 stages, dropped
   -labels.star labels.tags -labels.remark
@@ -245,6 +246,7 @@ trajectory
   evidence                    e                       evidence                evidence
   where-from                  w                       where                   where from
   check                       V                       check_readme            check
+  measure-use                 at                      measure_use             use | measure what readers can do with this README
   -check-block                Z                       check_block             run this block again
   rerun                       r                       rerun                   rerun | rerun this trial
   rerun-model                 ctrl+r                  rerun_model             rerun with another model

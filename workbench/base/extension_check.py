@@ -1,4 +1,4 @@
-"""Try to import external classes that a plan names in a separate process, before anything is written for the plan.
+"""Test in a separate process that the external classes of a plan can be imported, before the plan is stored.
 
 Imports in that process can neither slow down nor crash the calling program, and they work exactly as in the engine:
 with the same interpreter, working directory and PYTHONPATH.
@@ -34,7 +34,7 @@ def import_folders(named: Sequence[tuple[str, str]], folders: Sequence[str] = ()
     try:
         done = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=False, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
-        raise UsageError(f"Importing {what} did not end within {_PATIENCE:g} s.") from None
+        raise UsageError(f"Importing {what} did not finish within {_PATIENCE:g} s.") from None
     try:
         answer = json.loads(done.stdout.decode().splitlines()[-1])
         problem, found = str(answer["problem"]), [str(folder) for folder in answer["folders"]]
@@ -67,7 +67,7 @@ def _tried(order: dict[str, Any]) -> tuple[str, list[str]]:
     try:
         for kind, path in order["named"]:
             loaded = load(kind, path, protocol_of(kind), order["folders"])
-            make(kind, loaded, {"asker": None, "scope": ""})
+            make(kind, loaded, {"model_client": None, "scope": ""})
             found.append(loaded.folder)
     except ExtensionProblem as problem:
         return str(problem), []

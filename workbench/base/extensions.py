@@ -83,7 +83,7 @@ def make(kind: str, loaded: Loaded, offered: Mapping[str, object] | None = None)
         instance = loaded.cls(**taken)
         instance.name = loaded.path
     except Exception as error:
-        raise ExtensionProblem(f"The {kind} {loaded.path} cannot be made: {_said(error)}.") from error
+        raise ExtensionProblem(f"The {kind} {loaded.path} cannot be made: {_message_of(error)}.") from error
     return instance
 
 
@@ -93,7 +93,7 @@ def failure(kind: str, path: str, error: BaseException) -> str:
     while trace is not None:
         code = trace.tb_frame.f_code
         place, trace = f"{Path(code.co_filename).name}, line {trace.tb_lineno}", trace.tb_next
-    return f"The {kind} {path} failed: {_said(error)}" + (f" ({place})." if place else ".")
+    return f"The {kind} {path} failed: {_message_of(error)}" + (f" ({place})." if place else ".")
 
 
 def _imported(kind: str, path: str, name: str, folders: Sequence[str]) -> ModuleType:
@@ -112,9 +112,9 @@ def _imported(kind: str, path: str, name: str, folders: Sequence[str]) -> Module
             raise ExtensionProblem(
                 f"There is no {kind} {path}: no module {error.name} in {looked}, on PYTHONPATH or installed."
             ) from None
-        raise ExtensionProblem(f"There is no {kind} {path}: importing {name} failed: {_said(error)}.") from error
+        raise ExtensionProblem(f"There is no {kind} {path}: importing {name} failed: {_message_of(error)}.") from error
     except (Exception, SystemExit) as error:
-        raise ExtensionProblem(f"There is no {kind} {path}: importing {name} failed: {_said(error)}.") from error
+        raise ExtensionProblem(f"There is no {kind} {path}: importing {name} failed: {_message_of(error)}.") from error
 
 
 @contextmanager
@@ -170,7 +170,7 @@ def _lacks(cls: type[Any], protocol: type[Any]) -> Iterator[str]:
 
 
 def _members(protocol: type[Any]) -> dict[str, Any]:
-    """Return the public members of a protocol except ``name``: functions as they are, attributes as None."""
+    """Return the public members of a protocol except ``name``: functions unchanged, attributes as None."""
     members: dict[str, Any] = {}
     for base in reversed(protocol.__mro__):
         if getattr(base, "_is_protocol", False):
@@ -179,7 +179,7 @@ def _members(protocol: type[Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if not name.startswith("_") and name != "name"}
 
 
-def _said(error: BaseException) -> str:
+def _message_of(error: BaseException) -> str:
     message = one_line(str(error), 200).rstrip(".")
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
@@ -228,9 +228,9 @@ def installed(*, own: bool = False) -> tuple[Plugin, ...]:
             name, path, package = one_line(point.name), one_line(point.value, 200), _package(point)
             problem = ""
             if not _NAME.fullmatch(name):
-                problem = "its name must be of small letters, digits and . _ -, 64 at most"
+                problem = "its name must consist of at most 64 lower-case letters, digits and . _ -"
             elif name in taken:
-                problem = f"{taken[name]} has that name too, and comes first"
+                problem = f"{taken[name]} also has that name and takes precedence"
             taken.setdefault(name, package)
             found.append(Plugin(kind, name, path, package, problem))
     return tuple(found)

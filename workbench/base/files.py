@@ -25,7 +25,7 @@ from workbench.base.text import one_line
 MOST_BYTES = 20_000_000
 _DEEPEST = 64
 _KINDS = {
-    stat.S_IFIFO: "is a pipe; save what comes out of it as a file and name that",
+    stat.S_IFIFO: "is a pipe; save its output to a file and name that file",
     stat.S_IFSOCK: "is a socket, not a file",
     stat.S_IFCHR: "is a device, not a file",
     stat.S_IFBLK: "is a device, not a file",
@@ -33,7 +33,7 @@ _KINDS = {
 
 
 class Unreadable(UsageError):
-    """A file cannot be read; the message says what it is or what is wrong with it."""
+    """A file cannot be read; the message states the reason."""
 
 
 class TooDeep(ValueError):
@@ -50,7 +50,7 @@ def expanded(text: str | Path) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError:
-        raise UsageError(f"The home folder in {shown(text)} is not known; write the whole path.") from None
+        raise UsageError(f"The home folder in {shown(text)} is unknown; write the full path.") from None
 
 
 def shown(path: str | Path) -> str:
@@ -163,7 +163,7 @@ def read_bytes(path: Path, what: str = "", *, most: int = MOST_BYTES) -> bytes:
     except OSError as error:
         raise _refused(path, what, error) from None
     if len(data) > most:
-        raise Unreadable(f"{_name(path, what)} has more than {most:,} bytes and is not taken.")
+        raise Unreadable(f"{_name(path, what)} has more than {most:,} bytes, which is too large.")
     return data
 
 
@@ -208,7 +208,7 @@ def _check(status: os.stat_result, path: Path, what: str, most: int | None) -> N
     if kind != stat.S_IFREG:
         raise Unreadable(f"{_name(path, what)} {_KINDS.get(kind, 'is not a regular file')}.")
     if most is not None and status.st_size > most:
-        raise Unreadable(f"{_name(path, what)} has {status.st_size:,} bytes; at most {most:,} are taken.")
+        raise Unreadable(f"{_name(path, what)} has {status.st_size:,} bytes; at most {most:,} are allowed.")
 
 
 def _refused(path: Path, what: str, error: OSError | ValueError) -> Unreadable:

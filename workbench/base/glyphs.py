@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterable, Mapping
 from unicodedata import east_asian_width
 
-VERDICTS = {"passed": "✓", "failed": "✗", "timeout": "⧖", "crashed": "!", "invalid": "∅", "error": "↯"}
+VERDICTS = {
+    "passed": "✓", "failed": "✗", "timeout": "⧖", "crashed": "!", "invalid": "∅", "bypassed": "↷", "error": "↯",
+}  # fmt: skip
 """The sign of each verdict; ``error`` is an error of the Workbench, not of the candidate."""
 WAITING, RUNNING, INTERRUPTED, CANCELLED, UNSCORED = "·", "▸", "‖", "⊘", "?"
 FORMER = "′"
@@ -62,9 +64,9 @@ _TYPOGRAPHY = {
 }  # fmt: skip
 _SIGNS = "".join(sign for sign in (*WORDS, *_TYPOGRAPHY) if not sign.isascii())
 # A sign needs no word if its own word follows: "✓ passed", "· waiting", "✗ SELF-CHECK FAILED".
-_SAID = "|".join(("passed|failed|timeout|crashed|invalid|error|unscored|waiting|running|interrupted|cancelled|doubtful|done",
+_SAID = "|".join(("passed|failed|timeout|crashed|invalid|bypassed|error|unscored|waiting|running|interrupted|cancelled|doubtful|done",
                   "ok|missing|attention|not used|our error|[A-Z]{2}|The run failed"))  # fmt: skip
-_BEFORE_ITS_WORD = re.compile(f"[✓✗⧖∅↯▸‖⊘≟!] (?=(?:{_SAID}))")
+_BEFORE_ITS_WORD = re.compile(f"[✓✗⧖∅↷↯▸‖⊘≟!] (?=(?:{_SAID}))")
 # The sign for waiting also separates the parts of a line.
 _WAITING_FIRST = re.compile(r"(^\s*|(?<= · ))· (?=waiting|not used|cancelled)")
 _ALONE = re.compile(f"[{''.join(sign for sign in WORDS if not sign.isascii() and sign not in (WAITING, FORMER))}]")

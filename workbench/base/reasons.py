@@ -54,7 +54,7 @@ def reason_of(error: BaseException) -> str:
         if isinstance(inner, http.client.RemoteDisconnected):
             return "it closed the connection without an answer"
         if isinstance(inner, (http.client.HTTPException, json.JSONDecodeError)):
-            return "its answer is not one of such an engine"
+            return "it does not answer like such an engine"
         if explanation := getattr(inner, "explanation", None):  # set by the Docker client for a rejected request
             return one_line(str(explanation), _WIDTH).rstrip(". ")
     return last_words(str(error)) or type(error).__name__

@@ -90,7 +90,7 @@ def _convert(name: str, kind: object, value: object, origin: str) -> object:
         if not isinstance(value, str):
             raise UsageError(f"{origin}: {name} must be text, not {_shown(value)}.")
         if not value.isprintable():
-            raise UsageError(f"{origin}: {name} must be plain text, and {_shown(value)} holds control characters.")
+            raise UsageError(f"{origin}: {name} must be plain text, but {_shown(value)} contains control characters.")
         if name in _ONE_OF and value.strip() not in _ONE_OF[name]:
             raise UsageError(f"{origin}: {name} must be one of {', '.join(_ONE_OF[name])}, not {_shown(value)}.")
         return value.strip()
@@ -114,7 +114,8 @@ def _keymap(name: str, value: object, origin: str) -> Mapping[str, str]:
             raise UsageError(f"{origin}: [keymap] names {_shown(key)}, which is not the id of a key; {hint}")
         if not to.isprintable() or not all(part.strip() for part in to.split(",")):
             raise UsageError(
-                f"{origin}: [keymap] gives {key} the key {_shown(to)}; name one as Textual does: ctrl+q, f9, x."
+                f"{origin}: [keymap] sets {key} to {_shown(to)}, which is not a key; use Textual's names: "
+                "ctrl+q, f9, x."
             )
     return moved
 

@@ -22,7 +22,7 @@ def decode(kind: type[Value], text: str | bytes) -> Value:
     try:
         values = json.loads(text)  # not msgspec, because texts may contain lone surrogates
     except RecursionError:
-        raise WrongForm("its JSON is nested too deep") from None
+        raise WrongForm("its JSON is nested too deeply") from None
     except ValueError:
         raise WrongForm("it is not JSON") from None
     return convert(kind, values)
@@ -39,7 +39,7 @@ def convert(kind: type[Value], values: Any) -> Value:
         missing = re.search(r"missing required field (\w+)", what)
         message = f"{what[0].lower()}{what[1:]}{path and f' at {path}'}"
         raise WrongForm(
-            f"its JSON has another form: {message}", ".".join(filter(None, (path, missing and missing[1])))
+            f"its JSON has the wrong structure: {message}", ".".join(filter(None, (path, missing and missing[1])))
         ) from None
 
 

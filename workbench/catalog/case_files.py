@@ -267,7 +267,7 @@ def _facts(table: TomlTable, folder: Path) -> Facts | None:
     inline = table.table("facts")
     file = folder / GROUND_TRUTH / "facts.toml"
     if inline is not None and file.is_file():
-        raise BadCase(f"{table.file}: the facts are given twice, as [facts] and in {file}; keep one of them.")
+        raise BadCase(f"{table.file}: the facts are defined twice, as [facts] and in {file}; keep one of them.")
     if inline is not None:
         facts = TomlTable(inline, table.file, _FACT_KEYS, "facts")
     elif file.is_file():

@@ -197,7 +197,7 @@ def require_there(source: Source) -> None:
         raise BadSource(f"The {what} {one_line(source.location, 200)} does not exist; check the path.")
     if source.kind == "folder" and language_of(Path(source.location)) is None:
         raise BadSource(
-            f"The folder {one_line(source.location, 200)} holds no files; name one that holds a repository."
+            f"The folder {one_line(source.location, 200)} contains no files; name one that contains a repository."
         )
 
 
@@ -271,7 +271,7 @@ def current_snapshot(case: TestCase) -> Snapshot | None:
 
 
 def kept_snapshot(case: TestCase, digest: str) -> Snapshot | None:
-    """Return an earlier content of a case's repository by its digest, or None if it is no longer cached."""
+    """Return an earlier version of a case's repository by its digest, or None if it is no longer cached."""
     from workbench.base import paths
     from workbench.repository.store import ResolvedSource, Store
 
@@ -394,7 +394,7 @@ def check_python(case: TestCase) -> None:
     folder = Path(source.location) if source is not None and source.kind == "folder" else None
     if folder is not None and not has_python(folder):
         raise BadSource(
-            f"The folder {one_line(str(folder), 200)} holds no Python file, and tasks are Python functions."
+            f"The folder {one_line(str(folder), 200)} contains no Python file, but tasks are Python functions."
         )
 
 

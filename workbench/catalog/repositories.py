@@ -147,10 +147,10 @@ class PaperRepository:
     distribution: str  # the distribution that was tried, as ``NAME==VERSION``
     sha256: str  # checksum of the distribution
     revision: str  # git tag or commit, or "" for the default branch (the paper states none)
-    install: tuple[str, ...]  # as in a ``case.toml``; () for what the project declares
+    install: tuple[str, ...]  # as in a ``case.toml``; () to use the project's declarations
     test: tuple[str, ...]  # as for ``install``
     status: str  # one of :data:`STATUSES`
-    tried: str  # what was tried and the result, in one or two sentences
+    tried: str  # the attempt and its result, in one or two sentences
     quarantined: tuple[Quarantined, ...]
     published: PublishedCounts
 
@@ -276,8 +276,8 @@ class BuildRecord:
     functions: int
     other_functions: int  # functions in tests, documentation and ``setup.py``
     traced: int  # functions that a stable test executes
-    in_time: int  # those of them executed by tests within the time limit
-    tasks: int  # those of them for which tests pass with the original body and fail with a stub
+    in_time: int  # of these, functions executed by tests within the time limit
+    tasks: int  # of these, functions whose tests pass with the original body and fail with a stub
     dropped: Mapping[str, int]
     stable: int  # number of tests that passed in every run of the suite
     unstable: Mapping[str, str]  # tests that passed in only some runs, with their outcomes

@@ -91,7 +91,7 @@ class Lookup:
         return self._claim(line, kind, text, LookupResult(Truth.TRUE, reason))
 
     def unknown(self, line: int, kind: str, text: str, reason: str) -> CheckedClaim:
-        return self._claim(line, kind, text, LookupResult(Truth.UNKNOWN, reason))
+        return self._claim(line, kind, text, LookupResult(Truth.UNDECIDED, reason))
 
     def untrue(
         self, line: int, kind: str, text: str, reason: str, nearest: str = "", exact: bool = False

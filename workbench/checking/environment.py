@@ -1,4 +1,4 @@
-"""The environment in which a page's commands run: the project installed from its own tree, and what its pages install.
+"""The environment in which a page's commands run: the project from its own tree, and the packages that its pages install.
 
 Dependencies are installed as wheels from the registry, so none of their code runs outside a sandbox. The project is
 built and installed in a sandbox without network access. Environments are cached by the tree (without its pages), its
@@ -47,7 +47,9 @@ _MEMORY_MB, _PROCESSES, _DISK_MB = 2048, 256, 1024
 def require_isolation() -> None:
     problem = program.problem()
     if problem:
-        raise NoIsolation(f"Nothing was run, as only an isolating sandbox may run what a page says: {problem}", ())
+        raise NoIsolation(
+            f"Nothing was run, because only an isolating sandbox may run a page's commands: {problem}", ()
+        )
 
 
 async def run_in_sandbox(
@@ -125,7 +127,7 @@ async def environment_for(
 ) -> CheckEnvironment:
     """Build the environment of a project, or load it from the cache.
 
-    ``extras`` and ``others`` are what its pages install.
+    ``extras`` and ``others`` are the extras and other packages that its pages install.
 
     Raises:
         EnvironmentFailed: The project cannot be installed on this machine.
@@ -191,7 +193,7 @@ async def _made(
     on_progress("making an environment")
     uv = uv_program() or "uv"
     await run_installer(
-        [uv, "venv", "--quiet", "--python", sys.executable, str(venv)], "An environment could not be made"
+        [uv, "venv", "--quiet", "--python", sys.executable, str(venv)], "An environment could not be created"
     )
     install = [uv, "pip", "install", "--quiet", "--only-binary", ":all:", "--python", str(python)]
     title = declared.name or root.name
@@ -203,7 +205,7 @@ async def _made(
     absent = set[str]()
     for group in wanted:
         while there := [one for one in group if canonicalize_name(Requirement(one).name) not in absent]:
-            on_progress(f"installing what the pages do: {', '.join(there)}")
+            on_progress(f"installing what the pages install: {', '.join(there)}")
             try:
                 await run_installer([*install, "--", *requirements, *there], "could not be installed", _why)
                 break
@@ -213,9 +215,9 @@ async def _made(
                     break
                 absent |= unknown
     if build:
-        on_progress("installing what builds the project")
+        on_progress("installing the project's build dependencies")
         target = [*install, "--target", str(folder / "build")]
-        await run_installer([*target, "--", *build], f"What builds {title} could not be installed", _why)
+        await run_installer([*target, "--", *build], f"The build dependencies of {title} could not be installed", _why)
     on_progress(f"installing {title} from its tree")
     await asyncio.to_thread(copy_tree, root, folder / "source")
     ended = await run_in_sandbox(

@@ -165,7 +165,7 @@ class FactClaims(Lookup):
         if not path:
             return
         if re.match(r"(?:www\.|[\w-]+\.(?:com|org|io|net|dev)(?:/|$))", path):
-            yield self.unknown(line, "url", target, "it has no scheme, so that it leads to a file")
+            yield self.unknown(line, "url", target, "it has no scheme, so it leads to a file")
             return
         base = PurePosixPath(self.page.folder)
         found = _normal(path.lstrip("/") if path.startswith("/") else str(base / path))
@@ -211,7 +211,7 @@ class FactClaims(Lookup):
         text, stated = bound
         real = self.project.oldest_python
         if real is None:
-            yield self.unknown(line, "python", text, "the project does not say which versions of Python it takes")
+            yield self.unknown(line, "python", text, "the project does not say which versions of Python it supports")
         elif stated == real:
             yield self.true(line, "python", text)
         elif stated < real and self._says_oldest(real):
@@ -256,11 +256,11 @@ class FactClaims(Lookup):
         if same:
             yield self.true(line, "version", stated)
         elif real.startswith(f"{stated}."):
-            yield self.unknown(line, "version", stated, f"the tree is of {real}, which is one of these")
+            yield self.unknown(line, "version", stated, f"the tree has version {real}, which is one of these")
         elif unset or Version(real).is_devrelease or re.search(r"\bpython\b|\bof\b", row, re.I):
             yield self.unknown(line, "version", stated, "the tree's version cannot be compared")
         else:
-            yield self.untrue(line, "version", stated, f"the tree is of version {real}", real, True)
+            yield self.untrue(line, "version", stated, f"the tree has version {real}", real, True)
 
     def _licence(self, written: str, line: int) -> Iterator[CheckedClaim]:
         if not _LICENSED.search(written) or len(written) > 600:

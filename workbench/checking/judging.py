@@ -52,13 +52,15 @@ _INSTALLED = re.compile(r" ?\(?/\S*/site-packages/[^\s)]*\)?")
 def judge_parts(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) -> tuple[BlockPart, ...]:
     """Return the verdicts on a step: one for each example of a Python session, or a single one for any other step."""
     if ended.get("timeout"):
-        return (not_run(step, "it had not ended when its time was up: it serves, waits, or takes longer"),)
+        return (
+            not_run(step, "it did not end within the time limit: it is a server, waits for something, or takes longer"),
+        )
     if ended.get("ended"):
         return (not_run(step, f"the process of the page's snippets ended with status {ended.get('status')}"),)
     if step.kind != "shell" and ended.get("asked"):
         found = judge_parts(step, {**ended, "asked": ()}, context)
         # A program may carry on without a network and never mention it.
-        reason = f"it asked for {ended['asked'][0]}, or what went before it did: "
+        reason = f"it requested {ended['asked'][0]} (or an earlier step did): "
         return tuple(
             replace(one, verdict=BlockVerdict.NOT_RUN, reason=reason + one.reason, output="", diff=())
             if one.verdict in ALARMS and not _whatever_a_network_says(step, ended, context)
@@ -109,7 +111,7 @@ def _exception(
     if kind == "SystemExit":
         if error.get("code") in (None, 0):
             return works(step)
-        return unrun(f"it is a program that takes arguments, and ended with {one_line(str(error.get('code')), 60)}")
+        return unrun(f"it is a program that takes arguments, and it ended with {one_line(str(error.get('code')), 60)}")
     if kind in ("ModuleNotFoundError", "ImportError"):
         root = name.split(".")[0]
         own = root in context.project.modules
@@ -129,18 +131,18 @@ def _exception(
             return replace(fails(), reason=f"{error_line}; the page has {suggestion}")
         return unrun(f"it uses {missing}, which no earlier snippet that ran defines")
     if kind in ("AttributeError", "TypeError") and at_page and _is_display(step.code, context):
-        return unrun("it shows what something is, and is not for running")
+        return unrun("it only shows what something is and is not meant to be run")
     if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.project.modules:
         owner = str(error["owner"]).split(".")
         # The object that the page uses is undefined, so the runner imported a module of the same name.
         if message.startswith("module ") and {owner[0], owner[-1]} & set(imported):
-            return unrun(f"it leaves its imports out: {error_line}")
+            return unrun(f"it omits its imports: {error_line}")
         missing = re.findall(r"has no attribute '(\w+)'", message)
         elsewhere = bool(missing) and context.project.occurs(missing[0])
         if elsewhere and (other := _of_another_section(step.code, message, context)):
-            return unrun(f"it uses {other}, which another section of the page has made: {error_line}")
+            return unrun(f"it uses {other}, which another section of the page defines: {error_line}")
         if message.startswith("module ") and missing and not context.project.lacks(str(error["owner"]), missing[0]):
-            return unrun(f"it ended with {error_line}, which the project's sources do not bear out")
+            return unrun(f"it ended with {error_line}, which the project's sources do not confirm")
         return fails()
     owner_root = str(error.get("owner", "")).split(".")[0]
     if kind == "AttributeError" and owner_root not in (*context.project.modules, "", "builtins", "__main__"):
@@ -155,9 +157,9 @@ def _exception(
         and not step.stand_ins
     ):
         if other := _called_of_another_section(step.code, line - step.line, context):
-            return unrun(f"it calls {other}, which another section of the page has made: {error_line}")
+            return unrun(f"it calls {other}, which another section of the page defines: {error_line}")
         if "missing" in message and _only_shows_options(step.code, line - step.line + 1):
-            return unrun(f"it shows an option, and leaves out the rest: {error_line}")
+            return unrun(f"it only shows an option and omits everything else: {error_line}")
         if message.partition("(")[0].removesuffix(".__init__").rpartition(".")[2] not in context.project.defined:
             return unrun(f"it may need another version of the library that it calls: {error_line}")
         return fails()
@@ -170,11 +172,11 @@ def _exception(
     if step.stand_ins:
         return unrun(f"it needs the reader's own {step.stand_ins[0]}")
     if MEANT.search(comments(context.around)):
-        return unrun(f"it ended with {error_line}, which the page may mean to show")
+        return unrun(f"it ended with {error_line}, which the page may intend")
     if context.before:
         return unrun(f"it ended with {one_line(error_line, 120)}, after {context.before}")
     if imported:
-        return unrun(f"it ended with {one_line(error_line, 120)}, and leaves out where {imported[0]} comes from")
+        return unrun(f"it ended with {one_line(error_line, 120)}, and does not say where {imported[0]} comes from")
     if kind == "AssertionError" and at_page:
         return part(BlockVerdict.DIFFERS, line, "its assertion fails", clean(str(error["text"])).strip()[-1500:])
     return unrun(f"it ended with {error_line}")
@@ -258,9 +260,11 @@ def _doctest(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) 
         found.append(one)
     if not found:
         error = ended.get("error")
-        return (_exception(step, error, context) if error else not_run(step, "it holds no examples that can be run"),)
+        return (
+            _exception(step, error, context) if error else not_run(step, "it contains no examples that can be run"),
+        )
     for line, source in ended.get("left", ()):
-        reason = f"it comes after line {found[-1].line}, at which the session ends"
+        reason = f"it comes after line {found[-1].line}, which ends the session"
         found.append(part(BlockVerdict.NOT_RUN, int(line), reason, code=str(source).strip()))
     return tuple(found)
 
@@ -271,7 +275,7 @@ def _example(
     error, line, imported = example.get("error"), int(example["line"]), ended.get("imported") or ()
     good = part(BlockVerdict.WORKS, line)
     if example.get("skipped"):
-        return not_run(step, "its author has it skipped", line)
+        return not_run(step, "its author marked it to be skipped", line)
     if example.get("expected_error") is not None:
         return _expected_error(step, example, ended, context)
     if error is not None:
@@ -342,7 +346,7 @@ def _expected_error(
         return not_run(step, f"it needs {what}: {one_line(real, 120)}", line)
     if not _words_are_own(error, context) and _without_values(want) != _without_values(real):
         return not_run(
-            step, f"another version of Python or of a library may word its exception otherwise: {real}", line
+            step, f"another version of Python or of a library may word its exception differently: {real}", line
         )
     reason = f"the {'message' if same else 'type'} of the exception differs from the page"
     found = part(BlockVerdict.DIFFERS, line, reason, shown[-1500:], difference(claimed, shown))

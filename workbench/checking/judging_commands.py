@@ -116,7 +116,9 @@ def command_verdict(step: PlannedStep, ended: Mapping[str, Any], context: StepCo
         shown, real = _LAST_ERROR.findall(step.expected), _LAST_ERROR.findall(err)
         if shown and real and shown[-1] == real[-1]:
             return works(step)
-        return not_run(step, f"it ended with an error, as the page says, and in other words: {last_words(err, 120)}")
+        return not_run(
+            step, f"it ended with an error, as the page says, but with another message: {last_words(err, 120)}"
+        )
     if status:
         return _failed_command(step, out, err, status, context)
     if step.expected is None:
@@ -135,7 +137,7 @@ def command_verdict(step: PlannedStep, ended: Mapping[str, Any], context: StepCo
     if not any(word in context.commands or word.startswith("python") for word in step.code.split()):
         return not_run(step, "its output is the reader's own")
     if set(step.code.split()) & {"--version", "-V", "version"}:
-        return not_run(step, "what it says of its version depends on how it was built and on what it runs")
+        return not_run(step, "the version that it prints depends on its build and platform")
     return part(BlockVerdict.DIFFERS, step.line, "its output differs from the page", out[-1500:], diff)
 
 
@@ -150,7 +152,7 @@ def _failed_command(step: PlannedStep, out: str, err: str, status: int, context:
     if re.search(r"^\s*usage:", f"{err}\n{out}", re.I | re.M) and not _arguments(step.code):
         return not_run(step, f"it has no arguments, and ended with status {status}: {last_line}")
     if status in (126, 130, 137, 143) or status < 0:
-        return not_run(step, f"it was ended with status {status}")
+        return not_run(step, f"it was terminated with status {status}")
     modules = _NO_MODULE.findall(err)
     if modules and modules[-1].split(".")[0] not in context.project.modules:
         return not_run(step, f"it needs {modules[-1]}, which is not installed")
@@ -169,13 +171,13 @@ def _failed_command(step: PlannedStep, out: str, err: str, status: int, context:
     if _MISSING_FILE.search(err) or step.absent:
         return not_run(step, f"it needs something that neither the repository nor the page has: {last_line}")
     if made := _of_the_page(step.code, err, context):
-        return not_run(step, f"it needs {made}, which the page has its reader make")
+        return not_run(step, f"it needs {made}, which the page tells its reader to create")
     if context.before:
         return not_run(step, f"it ended with status {status}, after {context.before}")
     if not _runs_own(step.code, context):
         return not_run(step, f"it ended with status {status}: {last_line}")
     if MEANT.search(comments(context.around)):
-        return not_run(step, f"it ended with status {status}, which the page may mean to show")
+        return not_run(step, f"it ended with status {status}, which the page may intend")
     if not err.strip():
         return not_run(step, f"it ended with status {status} and no error, like a linter that has found something")
     if _MISSING_STEP.search(err):

@@ -56,7 +56,7 @@ class NameClaims(Lookup):
         self, line: int, kind: str, text: str, reason: str, nearest: str = "", exact: bool = False
     ) -> CheckedClaim:
         if kind != "parameter" and known.is_readers_name(text):
-            return self.unknown(line, kind, text, f"{reason}; it may stand for the reader's")
+            return self.unknown(line, kind, text, f"{reason}; it may stand for the reader's own")
         return super().untrue(line, kind, text, reason, nearest, exact)
 
     # -- blocks

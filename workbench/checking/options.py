@@ -128,14 +128,14 @@ class OptionClaims(Lookup):
         if flag in in_help or flag in ("--help", "--version") or flag in self.project.flags or flag in self._in_help:
             return self.true(line, "option", flag)
         if sum(one.startswith(flag) for one in self._known) == 1:
-            return self.true(line, "option", flag, "it is the beginning of one")
+            return self.true(line, "option", flag, "it is a prefix of one")
         near = nearest(flag, self._known, 0.75)
         derived = not in_help and _DERIVING.search(self.project.code) is not None
         if not self._known or derived:
             return self.unknown(line, "option", flag, "the options of the project cannot be read")
         suggestion = slip_of(flag, self._known)
         if not suggestion and _PASSING.search(self.project.code):
-            return self.unknown(line, "option", flag, "the project takes options that it does not name")
+            return self.unknown(line, "option", flag, "the project accepts options that it does not declare")
         if not (suggestion or sure or any(one.startswith(flag) for one in self._known)):
             return self.unknown(line, "option", flag, "it may belong to another program")
         return self.untrue(line, "option", flag, f"there is no option {flag}", *near)
@@ -160,7 +160,7 @@ class OptionClaims(Lookup):
                 continue
             near = nearest(flag, self._known)
             if any(one.startswith(flag) for one in self._known):
-                yield self.unknown(span.line, "option", flag, f"it is the beginning of {near[0] or 'one'}")
+                yield self.unknown(span.line, "option", flag, f"it is a prefix of {near[0] or 'one'}")
             elif (
                 slip_of(flag, self._known)
                 and not others

@@ -104,7 +104,7 @@ def install_verdict(
         if known.stands_for_a_package(requirement.name):
             return "not run", f"{requirement.name} is a placeholder for something of the reader's"
         if _ELSEWHERE.search(command):
-            return "not run", f"{requirement.name} comes from elsewhere than the registry"
+            return "not run", f"{requirement.name} does not come from the registry"
         if environment and canonicalize_name(requirement.name) in environment.absent:
             return "fails", f"there is no package {requirement.name} in the registry"
         if environment:
@@ -165,7 +165,7 @@ class PackageClaims(Lookup):
             if _holds(requirement, version):
                 yield self.true(line, "version", specifier)
             else:
-                yield self.unknown(line, "version", specifier, f"the tree is of version {version}")
+                yield self.unknown(line, "version", specifier, f"the tree has version {version}")
 
     def _extras_known(self, name: str) -> bool:
         """Whether the declared extras are complete; a setup.py may compute more."""
@@ -195,10 +195,10 @@ class PackageClaims(Lookup):
             return self.unknown(line, "dependency", name, "the project does not declare it")
         joined = {one for one in names if one.replace("-", "") == normal.replace("-", "")}
         if suggestion := slip_of(normal, names) or min(joined, default=""):
-            reason = f"neither the project nor what it needs is called {name}"
+            reason = f"neither the project nor any of its dependencies is called {name}"
             return self.untrue(line, "dependency", name, reason, suggestion, suggestion == canonicalize_name(own))
         if self._installs_only(normal):
-            return self.untrue(line, "dependency", name, f"the page installs {name}, and not the project", own)
+            return self.untrue(line, "dependency", name, f"the page installs {name}, but not the project", own)
         return self.unknown(line, "dependency", name, f"the repository does not mention {name}")
 
     def _installs_only(self, normal: str) -> bool:

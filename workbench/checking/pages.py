@@ -175,7 +175,7 @@ async def check_pages(
         else:
             blocks = []
             for page in pages:
-                blocks += settled(page, plan_of(page, project, None), project, "blocks were not to be run")
+                blocks += settled(page, plan_of(page, project, None), project, "running blocks was not requested")
         options.on_known(CheckResult(names, tuple(blocks), problems=tuple(notes)))
         claims = agreed(await looked_up, blocks)
     finally:
@@ -274,18 +274,18 @@ _OF_PROSE = frozenset({"name", "extra", "dependency", "option", "variable", "def
 
 
 def _in_its_section(claim: CheckedClaim, page: Page) -> CheckedClaim:
-    """Change an untrue claim to unknown if the surrounding text says that it does not hold, or not at present."""
+    """Change an untrue claim to undecided if the surrounding text says that it does not hold, or not at present."""
     if claim.lookup.truth is not Truth.UNTRUE:
         return claim
     if claim.kind in _OF_PROSE:
         for first, written in page.prose:
             if first <= claim.line <= first + written.count("\n") and (found := _NOT_SO.search(written)):
                 reason = f"{claim.lookup.reason}; its paragraph says “{one_line(found[0], 40)}”"
-                return replace(claim, lookup=LookupResult(Truth.UNKNOWN, reason))
+                return replace(claim, lookup=LookupResult(Truth.UNDECIDED, reason))
     for first, last, heading in page.another_time:
         if first <= claim.line <= last:
             reason = f"{claim.lookup.reason}; it stands below “{one_line(heading, 40)}”"
-            return replace(claim, lookup=LookupResult(Truth.UNKNOWN, reason))
+            return replace(claim, lookup=LookupResult(Truth.UNDECIDED, reason))
     return claim
 
 
@@ -311,7 +311,7 @@ def agreed(claims: Iterable[CheckedClaim], blocks: Sequence[BlockResult]) -> lis
             and re.search(rf"\b{re.escape(word)}\b", row)
         ):
             reason = f"{claim.lookup.reason} in the sources, and it works"
-            claim = replace(claim, lookup=LookupResult(Truth.UNKNOWN, reason))
+            claim = replace(claim, lookup=LookupResult(Truth.UNDECIDED, reason))
         found.append(claim)
     return found
 

@@ -26,7 +26,7 @@ _SHOWS = re.compile(
 )
 #: Number of reruns that must reproduce an alarm, normally and on a page with random output.
 _SAME, _SAME_WHERE_RANDOM = 1, 5
-#: Maximum number of sections and blocks to run on their own, so that checking a page full of errors comes to an end.
+#: Maximum number of sections and blocks to run on their own, so that checking a page full of errors terminates.
 _MOST_ALONE = 20
 _RANDOM = "its result differs between runs"
 #: Time limit for a step, in seconds.
@@ -62,7 +62,7 @@ async def run_page(
         # An alarm counts only if it also occurs when the page runs in order.
         first, late, _ = await run.once(plan, "0", on_known)
     # A step that timed out would time out again.
-    in_time = plan.without(lambda at, _: at in late, "it had not ended when its time was up", harmless=False)
+    in_time = plan.without(lambda at, _: at in late, "it did not end within the time limit", harmless=False)
     for seed in range(1, 1 + _SAME + _SAME_WHERE_RANDOM):
         if not any(one.verdict in ALARMS for one in first):
             break
@@ -219,7 +219,7 @@ def _judged(
 
 def settled(page: Page, plan: PagePlan, project: ProjectIndex, reason: str = "") -> tuple[BlockResult, ...]:
     """Return the verdicts on a page that is not run; ``reason`` applies to the blocks that could have been run."""
-    # Installations that would work were not tried either; those that cannot work still fail.
+    # Installations were not tried either; those that cannot work still fail.
     steps = [
         step if step.failed else replace(step, kind="settled", reason=step.reason or reason) for step in plan.steps
     ]

@@ -71,7 +71,7 @@ class PagePlan:
     steps: list[PlannedStep]
 
     def without(self, leaves: Callable[[int, PlannedStep], bool], reason: str, *, harmless: bool = True) -> PagePlan:
-        """Return the plan with every step for which ``leaves`` is true settled as not run."""
+        """Return the plan with each step for which ``leaves`` returns true settled as not run."""
         steps = list(self.steps)
         for at, step in enumerate(steps):
             if step.kind != "settled" and leaves(at, step):
@@ -80,10 +80,10 @@ class PagePlan:
 
     def up_to(self, last: int) -> PagePlan:
         """Return the plan up to and including block ``last``."""
-        return self.without(lambda _, step: step.block > last, "only an earlier block was to be run")
+        return self.without(lambda _, step: step.block > last, "only an earlier block was requested")
 
     def only(self, blocks: Collection[int]) -> PagePlan:
-        return self.without(lambda _, step: step.block not in blocks, "only other blocks were to be run")
+        return self.without(lambda _, step: step.block not in blocks, "only other blocks were requested")
 
 
 def plan_of(page: Page, project: ProjectIndex, environment: CheckEnvironment | None, broken: str = "") -> PagePlan:
@@ -182,9 +182,9 @@ class _Planner:
                 and words[1].rstrip("/") in ours
                 and words[1].rstrip("/") not in self._project.folders
             ):
-                reasons.append("the check is in the repository already")
+                reasons.append("the check already runs in the repository")
             elif len(parts) > 1 and is_install(command):
-                reasons.append("the project is installed already")
+                reasons.append("the project is already installed")
             else:
                 reasons.append(setup_reason(command))
         return reasons[0] if all(reasons) else ""
@@ -292,7 +292,7 @@ def why_not_shell(
     are other commands that the page has installed.
     """
     if re.search(r"\bHEAD\b|\borigin/", command):
-        return "it needs the history of a repository, of which a check has one state"
+        return "it needs the repository's history, but a check has only one revision"
     if hole := placeholder(command):
         return f"{hole} is a placeholder for something of the reader's"
     parts = simple_commands(command)
@@ -329,7 +329,7 @@ def _why_not_words(words: list[str], own_commands: Set[str], own_names: Set[str]
         return ""
     if is_install(" ".join(words)):
         return ""
-    return f"{program} is not the project's, and may need what a check does not have"
+    return f"{program} does not belong to the project and may need something that a check lacks"
 
 
 _ASKS = {"input", "getpass", "breakpoint"}
@@ -397,7 +397,7 @@ def syntax_fault(
         known = oldest is not None and oldest >= (3,) and not _PAGE_OF_PYTHON_2.search(prose)
         wanted = ".".join(map(str, oldest or ()))
         return (
-            (number, f"it is Python 2, and the project needs Python {wanted}: {message.partition('.')[0]}")
+            (number, f"it is Python 2, but the project needs Python {wanted}: {message.partition('.')[0]}")
             if known
             else None
         )

@@ -211,7 +211,7 @@ def result_of(reader: SessionReader, row: CheckRow) -> CheckResult | None:
     """Return a recorded check, or None if it did not finish."""
     if row.result_blob is None:
         return None
-    text = reader.kept(row.result_blob, f"the check of trial {row.trial_id}")
+    text = reader.text_or_none(row.result_blob, f"the check of trial {row.trial_id}")
     if text is None:
         raise CheckDamaged("The recorded check is missing from the session file; check the README again.")
     return from_json(text)

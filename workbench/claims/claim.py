@@ -17,7 +17,7 @@ class Truth(StrEnum):
 
     TRUE = "true"
     UNTRUE = "untrue"
-    UNKNOWN = "cannot be said"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, slots=True)

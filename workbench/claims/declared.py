@@ -120,7 +120,7 @@ class DeclaredProject:
 
     @cached_property
     def licence_files(self) -> list[str]:
-        """Return the licence files. A declaration without one may be about bindings only."""
+        """Return the licence files; without any, a declared licence may apply to bindings only."""
         return [name for name in sorted(self.files) if re.fullmatch(r"(?:LICEN[SC]E|COPYING)(?:\.\w+)?", name, re.I)]
 
     @cached_property

@@ -291,9 +291,15 @@ _SIGNS = re.compile(r"^\.\. +(?:\|[^|\n]+\| +)?[\w-]+::|`_{1,2}(?!\w)|::[ \t]*$"
 _MARKDOWN = re.compile(r"^#{1,6} \S|^(?:```|~~~\w)|\]\(", re.M)
 
 
+_FENCED = re.compile(r"^(`{3,}|~{3,})\w*[ \t]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)", re.M | re.S)
+
+
 def is_restructured(text: str) -> bool:
-    """Whether a README has more reStructuredText directives, links or literal blocks than Markdown markup."""
-    head = text[:20_000]
+    """Whether a README has more reStructuredText directives, links or literal blocks than Markdown markup.
+
+    Code in fences may have docstrings in reStructuredText, and does not count.
+    """
+    head = _FENCED.sub("```", text[:20_000])
     signs = len(_SIGNS.findall(head))
     return signs > 0 and signs > len(_MARKDOWN.findall(head))
 

@@ -32,7 +32,7 @@ from workbench.regeneration.project_layout import import_roots, own_modules
 if TYPE_CHECKING:
     from workbench.repository import View
 
-#: Code that means that the names in a module cannot be determined from its source.
+#: Code after which the names in a module cannot be determined from its source.
 _DYNAMIC = re.compile(
     rb"^\s*(?:def __getattr__|from [\w.]+ import \*|from \. import \*)|globals\(\)|vars\(\)|locals\(\)|setattr\(|lazy_loader|"
     rb"sys\.modules\[|exec\(|importlib\.import_module|extend_path|declare_namespace",
@@ -259,7 +259,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def rejects(self, called: str, keyword: str) -> bool:
-        """Whether every function, method or constructor called this (``run``, ``Pipeline.run``) lacks a parameter."""
+        """Whether every function, method or constructor of this name (``run``, ``Pipeline.run``) lacks a parameter."""
         owner, _, name = called.rpartition(".")
         owner = owner.rpartition(".")[2]
         arguments = []

@@ -31,7 +31,7 @@ def is_python(code: Code) -> bool:
 def example_of(code: str) -> ast.Module | None:
     """Return the syntax tree of an example, or None if it cannot be parsed.
 
-    Of a console session, only the input is parsed. If code does not parse, lines with an ellipsis are left out.
+    In a console session, only the input is parsed. If code does not parse, lines with an ellipsis are left out.
     """
     lines = code.splitlines()
     if any(line.lstrip().startswith(">>>") for line in lines):

@@ -176,7 +176,7 @@ def words_in(command: str) -> list[str]:
         return command.split()
 
 
-# -- what a command starts
+# -- programs that a command starts
 
 RUNNERS = frozenset({"uv", "poetry", "pipenv", "pdm", "hatch", "rye"})
 _BEFORE_A_PROGRAM = frozenset({"sudo", "time", "env", "nohup", "uvx", "do", "then", "else"})
@@ -256,7 +256,7 @@ def started_by(page: Page) -> list[Started]:
     return sorted(started[:_MOST], key=lambda command: command.start)
 
 
-# -- what a command installs
+# -- packages that a command installs
 
 _INSTALLS = re.compile(
     rf"^(?:[A-Za-z_]\w*=\S*\s+)*(?:sudo\s+)?(?:{INTERPRETER.pattern}\s+-m\s+)?"

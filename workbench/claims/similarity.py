@@ -173,7 +173,7 @@ def one_letter_off(name: str, names: Iterable[str]) -> str:
 
 
 def slip_of(name: str, names: Iterable[str]) -> str:
-    """Return the only name of which ``name`` may be a misspelling, or "" if there are none or several.
+    """Return the only name that ``name`` may be a misspelling of, or "" if there are none or several.
 
     A misspelling differs in one letter, in case, or in the order or number (singular or plural) of its words. Names
     that are merely similar do not count: ``get_headers`` may be another library's ``get_sdk_headers``.

@@ -55,7 +55,7 @@ def _minor(python: str) -> str:
 
 
 class ResizableSemaphore:
-    """A fair semaphore of variable size: whoever has waited longest enters first."""
+    """A fair semaphore of variable size: waiters enter in the order of their arrival."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -84,7 +84,7 @@ class ResizableSemaphore:
 
 #: Candidates submitted per thread of the cluster: one running, one waiting on the worker, and one in transit.
 PER_THREAD = 3
-#: Testers in excess of the present need, in case workers join; a waiting tester costs nothing.
+#: Testers beyond the present need, in case workers join; a waiting tester costs nothing.
 _GROWTH, _LEAST_TESTERS = 4, 64
 _REFRESH_SECONDS, _RELEASE_SECONDS = 2.0, 15.0
 #: Seconds that a run waits for the first worker, or for a worker to return.

@@ -141,7 +141,7 @@ _SNIFFED = 8_000  # bytes; a NUL byte among the first ones marks a file as binar
 _SCORE: dict[str, Argument] = {
     "readme README.md": ("", path),
     "--metadata FILE": ("schema.org metadata as JSON", path),
-    "--case CASE": "the test case with whose facts to compare",
+    "--case CASE": "the test case whose facts to compare with",
     "--rubric RUBRIC": ("aeo-bench (default) or strict", str, "aeo-bench"),
     "--judge JUDGE": "offline, a model, or package.module:Class (default: the best judge of this machine)",
     **plan_arguments(DocumentPlan, "judge_repeats"),

@@ -105,7 +105,9 @@ _OF_SESSIONS = ("text", "json")
 def run_on_session(arguments: argparse.Namespace) -> int:
     """Return 0 if nothing is wrong, 1 if something is wrong or could not be checked, or 130 if interrupted."""
     if arguments.pages or arguments.source or arguments.fix_claims:
-        raise UsageError("--session checks the READMEs of trials; it does not go with pages, --source or --fix-claims.")
+        raise UsageError(
+            "--session checks the READMEs of trials; it cannot be combined with pages, --source or --fix-claims."
+        )
     if arguments.format not in _OF_SESSIONS:
         raise UsageError(f"With --session, --format is {' or '.join(_OF_SESSIONS)}.")
     how = {"execute": not arguments.no_run, "seconds": arguments.seconds, "anew": arguments.again}
@@ -113,7 +115,7 @@ def run_on_session(arguments: argparse.Namespace) -> int:
     try:
         order.check()
     except NoIsolation as error:
-        tell(f"{error} Names are looked up nevertheless.")
+        tell(f"{error} Names are still looked up.")
         order.execute = False
     shown = _ReadmeResults(order.execute, order.seconds, arguments)
 
@@ -205,7 +207,7 @@ def text(checked: CheckResult, *, verbose: bool = False) -> list[str]:
         lines += [
             f"{one.path}:{one.line}: {one.kind} {one_line(one.text, 60)} undecided: {one.lookup.reason}"
             for one in checked.claims
-            if one.lookup.truth is Truth.UNKNOWN
+            if one.lookup.truth is Truth.UNDECIDED
         ]
     return [*lines, *checked.problems, *_totals(checked)]
 
@@ -244,7 +246,7 @@ def junit(checked: CheckResult) -> list[str]:
             elif (
                 reason := one.reason
                 if isinstance(one, BlockResult)
-                else one.lookup.reason * (one.lookup.truth is Truth.UNKNOWN)
+                else one.lookup.reason * (one.lookup.truth is Truth.UNDECIDED)
             ):
                 skipped += 1
                 ET.SubElement(case, "skipped", message=_xml(reason))

@@ -30,7 +30,7 @@ ARGUMENTS = {
     "regeneration run",
     "b B": "the other item; every difference is B minus A",
     "--rubric RUBRIC": "rubric by which trials are compared (default: aeo-bench)",
-    "--judge JUDGE": "judge by whom they are compared (default: the first that scored both)",
+    "--judge JUDGE": "judge whose scores are compared (default: the first that scored both)",
     "--json": "print the comparison as one JSON object",
     "-o --output FILE": "write the comparison to a file; its suffix is the format: .md, .html, .tex, .csv or .json",
 }

@@ -21,7 +21,7 @@ from workbench.session.json_forms import picked
 _OTHERS = (
     ("original", "the docstrings of the repository"),
     ("none", "no docstrings"),
-    ("llm:MODEL", "a model, asked for each function"),
+    ("llm:MODEL", "a model, called for each function"),
     ("folder:PATH", "a documented copy, such as DocAgent's output"),
     ("source:SOURCE", "a documented copy, fetched"),
     ("command:PROGRAM…", "any program that documents a folder in place"),
@@ -93,7 +93,7 @@ def run_forget(arguments: argparse.Namespace) -> int:
 
 _JSON = {"--json": "print JSON lines"}
 _NAME = {"name": ("the program", {"choices": tuple(INSTALLABLE)})}
-_FORGOTTEN = {"names NAME…": "first characters of names in `workbench docs kept`, or all"}
+_FORGOTTEN = {"names NAME…": "prefixes of names in `workbench docs kept`, or all"}
 VERBS: dict[str, Verb] = {
     "list": ("list doc systems, and which programs are installed", _JSON, run_list),
     "install": (
@@ -103,5 +103,5 @@ VERBS: dict[str, Verb] = {
     ),
     "remove": ("remove an installed program", _NAME, run_remove),
     "kept": ("list the docs that programs wrote and the cache stores, newest first", _JSON, run_kept),
-    "forget": ("delete some of these docs; the next run has them written, and paid for, again", _FORGOTTEN, run_forget),
+    "forget": ("delete some of these docs; the next run writes them, and pays for them, again", _FORGOTTEN, run_forget),
 }

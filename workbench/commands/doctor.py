@@ -119,7 +119,7 @@ def _terminal(env: Mapping[str, str]) -> Iterator[Finding]:
         system = Terminal().color_system
         colours = {None: "none", "standard": "16", "256": "256", "truecolor": "16 million"}.get(system, str(system))
         few = system not in {"256", "truecolor"}
-        advice = "Set COLORTERM=truecolor if your terminal supports it; signs and words work without." if few else ""
+        advice = "Set COLORTERM=truecolor if your terminal supports it; signs and words work without it." if few else ""
         if env.get("NO_COLOR"):
             advice = "NO_COLOR is set, so colours are off."
         yield ("colours", "note" if few else "ok", f"{colours}, TERM={env.get('TERM', 'not set')}", advice)

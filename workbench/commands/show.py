@@ -211,7 +211,7 @@ def _show_costs(sessions: Sequence[Path] | None, *, as_json: bool) -> int:
     elif rows:
         Terminal().parts([costs_table(rows)])
     else:
-        say("No model has been asked yet.")
+        say("No model has been called yet.")
     for problem in problems.values():
         tell(f"workbench: {problem}")
     return 1 if problems else 0
@@ -253,7 +253,7 @@ def json_lines(reader: SessionReader, contents: Contents) -> Iterator[dict[str, 
         yield from ({"type": "mean", **group} for group in session_json.spread_values(contents))
         yield from ({"type": "agreement", **one} for one in session_json.agreement_values(contents))
         for run, outcome in contents.regenerations:
-            yield {"type": "regeneration", "run": run.row.id, **session_json.regeneration_values(outcome)}
+            yield {"type": "regeneration", "run": run.row.id, **session_json.regeneration_values(run, outcome)}
         yield from ({"type": "annotation", **remark} for remark in session_json.remark_values(contents))
     elif item.kind == "trial":
         if item.step is None:

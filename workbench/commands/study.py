@@ -45,7 +45,7 @@ FORMATS = ("text", "md", "json")
 ARGUMENTS: dict[str, Argument] = {
     "name FILE|NAME": "a study.toml (docs/guides/studies.md), a study of the session, or one of agents, docs, paper (the published "
     "tables)",
-    "--session SESSION": "a session file or name (default: study-NAME); work that it has is used",
+    "--session SESSION": "a session file or name (default: study-NAME); existing work is reused",
     "--repeats N": ("trials per cell of agents (default: as declared)", whole(1, MOST_REPEATS)),
     "--samples M": ("candidates per task of docs (default: as declared)", whole(1)),
     "--show": "print the results of the session and start nothing",

@@ -59,7 +59,7 @@ def reason_lines(reasons: list[dict[str, Any]]) -> list[str]:
 
 
 def trials_summary(session: Path, trials: Iterable[ScoreSelection | str]) -> dict[str, Any]:
-    """Return the summary of trials in a session; each requested judge has a case of its own."""
+    """Return the summary of trials in a session; each requested judge has its own case."""
     requested = [ScoreSelection(one) if isinstance(one, str) else one for one in trials]
     with SessionReader(session) as reader:
         found = [(row, one) for one in requested if (row := reader.trial(one.trial)) is not None]
@@ -102,7 +102,7 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
     for problem, which in problems.items():
         yield Note(f"{glyphs.UNSCORED} {', '.join(which)}: {problem}", "advice")
     if problems:
-        yield Note(f"To ask the judge again: workbench resume {closing['session']}", "plain")
+        yield Note(f"To retry the judge: workbench resume {closing['session']}", "plain")
     yield from (Note(line, "bad") for line in reason_lines(closing["reasons"]))
     models = sorted({str(case["model"]) for case in cases})
     judges = sorted({str(case["judge"]) for case in cases if case["judge"]})
@@ -368,8 +368,8 @@ def watch_order(
     """Follow an order, or a run to its end, print its summary and return the exit code.
 
     The exit code is 0 if every candidate has a verdict, 1 if something failed, 2 if the engine refused the order, and
-    130 if interrupted. ``advice`` is printed after an interruption; by default it is how to resume. ``began`` is when
-    the work was ordered; the default is now.
+    130 if interrupted. ``advice`` is printed after an interruption; by default, it says how to resume. ``began`` is
+    when the work was ordered; the default is now.
     """
     order = run if isinstance(run, OrderedAsk) else None
     key = order.run if order else str(run)
@@ -389,7 +389,7 @@ def watch_order(
     elif closing["tasks"] or closing["excluded"]:
         print_order(session, run, closing)
     elif not closing["error"]:
-        tell(f"workbench: the order has no tasks. To see what the session has: workbench show {session}")
+        tell(f"workbench: the order has no tasks. To list the session's contents: workbench show {session}")
     if not state:
         done = sum(closing["verdicts"].values())
         counted_done = f"{done:,} of {plural(closing['candidates'], 'candidate')}"

@@ -24,7 +24,7 @@ _LONG = 80  # at this width and above, values are printed one per line
 _SHORT = 12  # a column up to this width is not wrapped
 _STYLES = {
     **dict.fromkeys((glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]), "red"),
-    **dict.fromkeys((glyphs.VERDICTS["timeout"], glyphs.VERDICTS["error"]), "yellow"),
+    **dict.fromkeys((glyphs.VERDICTS[name] for name in ("timeout", "bypassed", "error")), "yellow"),
     **dict.fromkeys((glyphs.INTERRUPTED, glyphs.UNSCORED), "yellow"),
     glyphs.VERDICTS["passed"]: "green",
     glyphs.RUNNING: "cyan",
@@ -102,7 +102,7 @@ class Terminal(Console):
                 self._part(criteria(part.scorecard) if part.scorecard else unread)
             case page.Readme():
                 self.parts(part.scores)
-                self._heading("README" if part.text else "No README was handed in.")
+                self._heading("README" if part.text else "No README was submitted.")
                 if part.text:
                     self._part(page.Preformatted(part.text.text))
             case _:

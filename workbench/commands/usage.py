@@ -21,6 +21,7 @@ from workbench.orders.usage import UsageOrder
 from workbench.pages.page import Note, PageTable, Part, Subheading
 from workbench.plans.usage import UsagePlan
 from workbench.sandbox import choose_backend
+from workbench.sandbox.workbench_runner.values import decode
 from workbench.usage.building import UsageTaskSet
 from workbench.usage.statements import statement
 from workbench.usage.tasks import Call, UsageTask
@@ -108,7 +109,10 @@ def _parts(built: UsageTaskSet) -> Iterator[Part]:
 
 
 def _shown(task: UsageTask) -> str:
-    return "; ".join(one_line(f"{call_text(call)} == {call.expected}", 50) for call in task.shown)
+    if task.target.kind != "command":
+        return "; ".join(one_line(f"{call_text(call)} == {call.expected}", 50) for call in task.shown)
+    results = (one_line(str(decode(call.expected)["stdout"]), 50) for call in task.shown)
+    return "; ".join(result or "no output" for result in results)
 
 
 # -- measure
@@ -116,13 +120,13 @@ def _shown(task: UsageTask) -> str:
 _MEASURE: dict[str, Argument] = {
     **plan_arguments(UsagePlan),
     "--trial ID…": "with a session: only this trial, or the trials of this case",
-    "--session SESSION": "a session file or name; work that it has is kept and completed",
+    "--session SESSION": "a session file or name; existing work is kept and completed",
     **ORDERING,
 }
 
 
 def measure(arguments: argparse.Namespace) -> int:
-    """Return 0 if every answer has a verdict, 130 if interrupted, and otherwise 1; what a page lacks is no error."""
+    """Return 0 if every answer has a verdict, 130 if interrupted, and otherwise 1; gaps of a page are not errors."""
     plan = plan_of(UsagePlan, arguments)
     named = expanded(plan.source)
     within = arguments.session or (plan.source if named.suffix == ".session" or arguments.trial else "")
@@ -142,7 +146,7 @@ VERBS: dict[str, Verb] = {
         {
             "source SOURCE": "a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION",
             "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class (default: the strongest one)",
-            "--rebuild": "build again even if the cache has them",
+            "--rebuild": "rebuild even if they are cached",
             **shared("--json"),
         },
         tasks,

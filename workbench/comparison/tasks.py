@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
 _MOST = 2_000  # maximum characters of a test's message
-_NOT_KEPT = "the session does not keep it"
+_NOT_KEPT = "it is not stored in the session"
 
 # -- failing tests
 
@@ -355,7 +355,7 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.PairComparison:
                     panes.texts("A", lambda pair: fact(pair.left, pair)),
                     panes.texts("B", lambda pair: fact(pair.right, pair)),
                 ),
-                nothing="Nothing is known of them.",
+                nothing="There are no facts about them.",
             ),
             "Evaluators": panes.PaneTable(
                 summary=panes.differing_words(evaluators),
@@ -364,7 +364,7 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.PairComparison:
                     panes.texts("evaluator", lambda pair: pair.name, 20, 120),
                     *pass_columns(ks),
                 ),
-                nothing="Nobody was asked for either yet.",
+                nothing="No samples of either were requested yet.",
                 page="all",
             ),
             "Tests": failing_pane(tests, lacking="not one of its tests", page="differences"),

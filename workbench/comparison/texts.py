@@ -30,7 +30,7 @@ MOST_LINE_PAIRS = 20_000  # a longer stretch without equal lines is divided into
 
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 _WORDS = re.compile(r"\w+")
-# passes over the common runs of a line: each run that is dropped lengthens the differences beside other runs
+# number of passes over the common runs of a line: dropping a run lengthens the differences next to other runs
 _PASSES = 4
 _NO_WORDS = 0.05  # weight of equal lines without words, such as empty lines: just enough to break a tie
 
@@ -367,7 +367,9 @@ def prompt_of(reader: SessionReader, task: TaskRow, candidate: CandidateRow | No
 
 def kept_prompt(reader: SessionReader, task: TaskRow) -> tuple[Iterable[str], list[tuple[str, str]]]:
     """Return the prompt version, the context policy and the messages; an unreadable prompt yields a single message."""
-    kept = reader.kept(task.prompt_blob, f"the prompt of task {task.id}") if task.prompt_blob is not None else ""
+    kept = (
+        reader.text_or_none(task.prompt_blob, f"the prompt of task {task.id}") if task.prompt_blob is not None else ""
+    )
     try:
         found = json.loads(kept or "")
         messages = [(str(role), str(content)) for role, content in found["messages"]]

@@ -81,7 +81,7 @@ class TrialSide:
         scores = [row for row in reader.scores(trial.id) if (row.rubric, row.judge) == scale]
         self.total = totals_of(reader, scores).get((trial.id, *scale), Total())
         self.card = card_of(reader, scores[0]) if scores else None
-        self.no_card = "" if self.card and self.card.criteria else "the scorecard has no criteria to be read"
+        self.no_card = "" if self.card and self.card.criteria else "the scorecard has no readable criteria"
         if not scores:
             by = f" by {one_line(rubric, 40)}, judge {one_line(judge, 40)}" if rubric else ""
             self.no_card = "not scored yet" if self.state in {"queued", "running"} else f"not scored{by}"
@@ -109,7 +109,7 @@ class TrialSide:
             "interrupted": "no README: the trial was interrupted",
             "cancelled": "no README: the trial was cancelled",
             "failed": f"no README: the trial failed: {trial.error or 'no reason was recorded'}",
-        }.get(self.state, "no README was handed in")
+        }.get(self.state, "no README was submitted")
         title = f"{one_line(trial.agent, 40)}, {repeat}"
         self.readme = read_text(reader, trial.readme_blob, title, f"the README of trial {trial.id}", no_readme)
 

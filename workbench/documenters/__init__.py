@@ -1,4 +1,4 @@
-"""Doc systems, which write the docstrings from which evaluators then regenerate the code.
+"""Doc systems write the docstrings from which evaluators regenerate code.
 
 A :class:`DocSystem` documents a repository once (``prepare``) and then returns docstrings by path, qualified name and
 occurrence. A doc system from another package is named by its dotted path (docs/extending/doc-system.md).

@@ -111,7 +111,7 @@ async def document_file(
 def make_doc_system(
     docs: str | DocsName,
     *,
-    asker: ModelClient | None = None,
+    model_client: ModelClient | None = None,
     sampling: Sampling | None = None,
     folders: Sequence[str] = (),
     program_seconds: float = 0.0,
@@ -122,7 +122,7 @@ def make_doc_system(
 
     A dotted path is imported from ``folders`` first. ``sampling`` applies to ``llm:``; ``program_seconds`` (0 for the
     default) and ``confined`` apply to programs; ``sampled_as`` is the recorded model of a replay. Raises UsageError if
-    there is no such doc system, folder or class, or if it needs a model and ``asker`` is None.
+    there is no such doc system, folder or class, or if it needs a model and ``model_client`` is None.
     """
     docs = parse_docs(docs) if isinstance(docs, str) else docs
     system: DocSystem
@@ -136,15 +136,15 @@ def make_doc_system(
         case "source":
             return CopiedDocs(docs.text, source=docs.rest)
         case "llm":
-            system = LlmDocs(docs.rest, asker, sampling, sampled_as=sampled_as)
+            system = LlmDocs(docs.rest, model_client, sampling, sampled_as=sampled_as)
         case "extension":
             loaded = load(KIND, docs.rest, DocSystem, folders)
-            system = GuardedDocSystem(cast(DocSystem, make(KIND, loaded, {"asker": asker})))
+            system = GuardedDocSystem(cast(DocSystem, make(KIND, loaded, {"model_client": model_client})))
         case _:
-            system = program_of(docs).named(docs, asker, program_seconds, confined, sampled_as)
-    if system.needs_model and asker is None:
+            system = program_of(docs).named(docs, model_client, program_seconds, confined, sampled_as)
+    if system.needs_model and model_client is None:
         raise UsageError(
-            f"The doc system {docs.text} asks a model, which only a run does: "
+            f"The doc system {docs.text} needs a model, which only a run provides: "
             f"workbench regenerate SOURCE --docs {docs.text}."
         )
     return system

@@ -69,7 +69,7 @@ class OriginalDocs:
 
 
 class NoDocs:
-    """No docstrings, to measure what the signature and the context alone are worth."""
+    """No docstrings, to measure the value of the signature and context alone."""
 
     name = "none"
     needs_model = False

@@ -75,12 +75,12 @@ class LlmDocs:
     needs_model = True
 
     def __init__(
-        self, model: str, asker: ModelClient | None, sampling: Sampling | None = None, *, sampled_as: str = ""
+        self, model: str, model_client: ModelClient | None, sampling: Sampling | None = None, *, sampled_as: str = ""
     ) -> None:
         """Create the doc system (default temperature: 0.3); ``sampled_as`` is the recorded model of a replay."""
         self.model = model
         self.name = f"llm:{model}"
-        self._asker = asker
+        self._model_client = model_client
         self._local = is_local(sampled_as or model)
         most = LOCAL_DOCSTRING_TOKENS if self._local else DOCSTRING_TOKENS
         self._sampling = sampling or Sampling(temperature=0.3, max_tokens=most)
@@ -92,7 +92,7 @@ class LlmDocs:
             return ""
         return (
             f"{self.name}: {self._shortened:,} of {self._asked:,} answers were cut at the limit of "
-            f"{self._sampling.max_tokens:,} tokens; what is whole of them is used"
+            f"{self._sampling.max_tokens:,} tokens; their complete parts are used"
         )
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None:
@@ -110,7 +110,7 @@ class LlmDocs:
         except SpliceError as error:
             return Docstring(None, (*notes, str(error)))
         if measure_leakage(text, body_text(source, function)).flagged:
-            notes = (*notes, "the docstring carries the code")
+            notes = (*notes, "the docstring contains the code")
         return Docstring(text, notes)
 
     async def other_docstring(self, path: str, kind: DefinitionKind, qualified_name: str, occurrence: int) -> Docstring:
@@ -121,10 +121,10 @@ class LlmDocs:
 
     async def _answered(self, prompt: tuple[Message, ...], path: str, name: str, occurrence: int) -> str:
         """Return an answer; if incomplete, only the embedded model's is used, cut to whole lines or sentences."""
-        assert self._asker is not None
+        assert self._model_client is not None
         # The scope (the definition and the doc system) is the key for finding recorded answers.
         scope = task_id(self._snapshot, path, name, occurrence, f"docs:{self.name}")
-        answer = await self._asker.complete(
+        answer = await self._model_client.complete(
             Request(model=self.model, messages=prompt, purpose="documenter", sampling=self._sampling, scope=scope)
         )
         self._asked += 1
@@ -183,7 +183,7 @@ def extract_docstring(answer: str, function: Function | None = None) -> tuple[st
             text = inside
     from_code = _from_function(text, function) if function is not None else None
     if from_code is not None:
-        text, notes = from_code, ("the docstring stood in code",)
+        text, notes = from_code, ("the docstring was inside code",)
     else:
         literal = _LITERAL.search(text)
         if literal:
@@ -194,7 +194,7 @@ def extract_docstring(answer: str, function: Function | None = None) -> tuple[st
     text = inspect.cleandoc(text).strip().strip('"').strip()
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", text)
     if not text:
-        return None, (*notes, "the answer holds no docstring")
+        return None, (*notes, "the answer contains no docstring")
     if len(text) > MAX_DOCSTRING:
         return None, (*notes, f"the docstring is longer than {MAX_DOCSTRING:,} characters")
     return text, notes

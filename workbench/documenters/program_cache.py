@@ -283,7 +283,8 @@ def summary_of(documented: DocumentedRepository) -> str:
     for what, noun in (("refused", "file"), ("edited", "definition")):
         if count := counts.get(what, 0):
             parts.append(
-                f"{count:,.0f} {noun}{'' if count == 1 else 's'} left out, {'its' if count == 1 else 'their'} code was edited"
+                f"{count:,.0f} {noun}{'' if count == 1 else 's'} left out because "
+                f"{'its' if count == 1 else 'their'} code was edited"
             )
     parts.append(f"{counts['requests']:,.0f} requests")
     if counts["failed_requests"]:

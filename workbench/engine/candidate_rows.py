@@ -18,7 +18,7 @@ from workbench.session.identity import candidate_id
 from workbench.session.json_forms import picked
 from workbench.session.rows import CandidateRow
 
-TAKEN_OUT = "The task was taken out."
+TAKEN_OUT = "The task was excluded."
 
 
 @dataclass(slots=True)
@@ -164,9 +164,9 @@ class CandidateTable:
                     row.sample,
                     bool(row.control),
                     self._decides(row),
-                    reader.kept(row.answer_blob, f"the answer of candidate {row.id}"),
+                    reader.text_or_none(row.answer_blob, f"the answer of candidate {row.id}"),
                     row.verdict,
-                    reader.kept(row.body_blob, f"the body of candidate {row.id}")
+                    reader.text_or_none(row.body_blob, f"the body of candidate {row.id}")
                     if row.verdict not in (None, "invalid") and row.evaluator.startswith(SAMPLES)
                     else None,
                 )

@@ -29,7 +29,7 @@ from workbench.session.sample_counts import is_counted
 if TYPE_CHECKING:
     from workbench.engine.regenerate import Sandboxes
 
-#: How many candidates in a row may fail before the run ends: the rest would fail as well, slowly.
+#: Number of consecutive failures after which the run ends: the remaining candidates would fail as well, slowly.
 GIVE_UP_AFTER = 12
 #: The same limit for permanent causes: a wrong name, key or address, or an exhausted quota.
 GIVE_UP_PERMANENT_AFTER = 3
@@ -47,7 +47,7 @@ class _Gate:
 
 
 class Candidates:
-    """Executes the candidates of a run; ``not_again`` has the reasons why some could not be retested."""
+    """Executes the candidates of a run; ``not_again`` lists the reasons why some could not be retested."""
 
     def __init__(
         self, writer: SessionWriter, evaluators: Evaluators, pool: Sandboxes, limits: Limits, progress: StageProgress
@@ -66,7 +66,7 @@ class Candidates:
         self._total = {True: 0, False: 0}
         self._order = 0
 
-    async def run(self, works: Sequence[Work], counts: Mapping[bool, tuple[int, int]], askers: int) -> None:
+    async def run(self, works: Sequence[Work], counts: Mapping[bool, tuple[int, int]], concurrency: int) -> None:
         """Request and test every candidate. Raises EvaluatorGone, MissingKey or SandboxError."""
         controls = [work for work in works if work.decides]
         # Start with candidates that have answers: their tests take a second and must not wait for minutes of
@@ -85,7 +85,7 @@ class Candidates:
             for work in controls:
                 group.create_task(self._ask(work))
             testers = [group.create_task(self._tester()) for _ in self._pool.workers]
-            asking = [group.create_task(self._asker(to_ask)) for _ in range(min(askers, len(others)))]
+            asking = [group.create_task(self._request_from(to_ask)) for _ in range(min(concurrency, len(others)))]
             group.create_task(self._closer(asking, testers))
         for kind in (True, False):
             self._report_progress(kind, end=True)
@@ -99,7 +99,7 @@ class Candidates:
             self._order += 1
             self._to_test.put_nowait((2, self._order, _NOTHING))
 
-    async def _asker(self, to_ask: asyncio.Queue[Work]) -> None:
+    async def _request_from(self, to_ask: asyncio.Queue[Work]) -> None:
         while not to_ask.empty():
             work = to_ask.get_nowait()
             gate = self._gates.get(work.item.id)

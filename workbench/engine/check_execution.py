@@ -51,7 +51,7 @@ async def execute_checks(writer: SessionWriter, run: RunRow) -> None:
             writer.set_check(key, state="failed", problem=str(error), partial="")
         except Exception as error:
             traceback.print_exc()
-            sentence = f"A defect of the workbench: {type(error).__name__}: {error}."
+            sentence = f"A bug in the workbench: {type(error).__name__}: {error}."
             writer.set_check(key, state="failed", problem=sentence, partial="")
 
 
@@ -90,7 +90,7 @@ def _ready(session: Path, row: CheckRow) -> tuple[str, Path, CheckResult | None]
     with SessionReader(session) as reader:
         trial = reader.trial(row.trial_id)
         if trial is None or trial.readme_blob is None:
-            raise UsageError("The trial has no README any more.")
+            raise UsageError("The trial no longer has a README.")
         text = reader.text(trial.readme_blob)
         before = None
         if row.result_blob is not None:
@@ -103,7 +103,9 @@ def _ready(session: Path, row: CheckRow) -> tuple[str, Path, CheckResult | None]
     case = resolve_case(trial.case_id)
     snapshot = kept_snapshot(case, trial.snapshot or "") or snapshot_of(case)
     if trial.snapshot and snapshot.digest != trial.snapshot:
-        raise ContentChanged(f"The repository of {case.name} has changed since, and its former content is not kept.")
+        raise ContentChanged(
+            f"The repository of {case.name} has changed since, and its former content is no longer available."
+        )
     return text, snapshot.root, before
 
 

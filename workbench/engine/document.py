@@ -162,7 +162,7 @@ class TrialRunner:
     _writer: SessionWriter
     _run: RunRow
     _plan: DocumentPlan
-    _asker: ModelClient
+    _model_client: ModelClient
     _calls: SessionCallLog
     _time_limit: float
     _message_limit: float = 180.0
@@ -191,7 +191,7 @@ class TrialRunner:
             self._failed(trial, began, _kind(error), str(error))
         except Exception as error:
             traceback.print_exc()
-            self._failed(trial, began, "internal", f"A defect of the workbench: {type(error).__name__}: {error}.")
+            self._failed(trial, began, "internal", f"A bug in the workbench: {type(error).__name__}: {error}.")
         else:
             if trial.state != "done":
                 seconds = time.monotonic() - began
@@ -230,11 +230,11 @@ class TrialRunner:
         if trial.parent:
             with SessionReader(self._writer.path, surveyed=False) as reader:
                 inherited = inherited_by(reader, trial, lambda call: self._calls.take_over(trial.id, call))
-        async with self._asker_of(trial) as asker:
+        async with self._client_for(trial) as model_client:
             context = AgentContext(
                 Assignment(case.name, case.agent_description),
                 view,
-                asker,
+                model_client,
                 TrialLog(self._writer, self._calls, trial.id),
                 model=trial.model,
                 recorded=recorded_model(trial.model),
@@ -261,10 +261,10 @@ class TrialRunner:
             return submission
 
     @asynccontextmanager
-    async def _asker_of(self, trial: TrialRow) -> AsyncIterator[ModelClient]:
+    async def _client_for(self, trial: TrialRow) -> AsyncIterator[ModelClient]:
         """Yield the client for the agent's requests: the gateway, or the remote agent itself over A2A."""
         if not is_peer(trial.model):
-            yield self._asker
+            yield self._model_client
             return
         agent: Any = make_agent(trial.agent)
         peer = agent.model_client(self._calls, self._message_limit)
@@ -287,7 +287,7 @@ class TrialRunner:
             traceback.print_exc()
             raise AgentFailed(failure("agent", name, error)) from error
         if not isinstance(submission, Submission):
-            raise AgentFailed(f"The agent {name} failed: it handed in {type(submission).__name__}, not a Submission.")
+            raise AgentFailed(f"The agent {name} failed: it returned {type(submission).__name__}, not a Submission.")
         try:
             json.dumps([submission.readme + "", submission.metadata])
         except (TypeError, ValueError, RecursionError) as error:
@@ -301,7 +301,7 @@ class TrialRunner:
             shape = reader.response_schema_of(trial.id)
         for name in self._plan.asked_judges:
             folders, repeats = self._plan.import_folders, self._plan.judge_repeats
-            judge = make_judge(name, self._asker, repeats=repeats, scope=trial.id + JUDGE, folders=folders)
+            judge = make_judge(name, self._model_client, repeats=repeats, scope=trial.id + JUDGE, folders=folders)
             # A judge that is a model finds untrue claims by itself.
             looked_up = is_offline(judge.name)
             untrue = await asyncio.to_thread(untrue_claims, submission.readme, project_of(view)) if looked_up else []

@@ -45,7 +45,7 @@ class EvaluatorResponse:
     text: str | None = None  # The raw answer, or None if there was none
     answer: Answer | None = None  # None if no model was used
     call: int | None = None
-    page_line: int | None = None  # The line of the page that the answer rests on, if the evaluator knows it
+    page_line: int | None = None  # line of the page that the answer is based on, if known
 
 
 class Evaluator(Protocol):
@@ -156,7 +156,8 @@ class SamplesEvaluator:
     def require_some(self, items: Sequence[TaskItem]) -> None:
         if not any(self._lines(item) for item in items):
             raise UsageError(
-                f"{self._path.name} holds no sample for any of the tasks: {next(iter(self._of))!r} is none of them; "
+                f"{self._path.name} contains no sample for any of the tasks: {next(iter(self._of))!r} is not one "
+                "of them; "
                 "`workbench tasks SOURCE --json` prints their ids."
             )
 
@@ -179,7 +180,7 @@ class SamplesEvaluator:
         """Return the body in the file. Raises WorkbenchError if the sample no longer exists."""
         lines = self._lines(item)
         if sample >= len(lines):
-            raise WorkbenchError(f"{self._path.name} holds no sample {sample} of {item.name}; restore the file.")
+            raise WorkbenchError(f"{self._path.name} contains no sample {sample} of {item.name}; restore the file.")
         line = lines[sample]
         if line.problem:
             return EvaluatorResponse(Extraction(None, (), f"in {line.problem}"), line.text)

@@ -1,4 +1,4 @@
-"""Improve docstrings: find functions that cannot be rewritten from theirs, request better ones, and test them.
+"""Improve docstrings: find insufficient ones, request better ones, and test them.
 
 All samples belong to ordinary regeneration runs, one with the original docs and others with a folder of proposed docs.
 The writer sees the first samples; its docstrings are compared on held-out ones. Placing the same order in the same
@@ -93,7 +93,7 @@ def execute_improvement(session: Path, improvement: str) -> int:
     except Exception as error:
         traceback.print_exc()
         code, state = 1, "failed"
-        problem = f"A defect of the workbench ended the order: {type(error).__name__}: {error}."
+        problem = f"A bug in the workbench ended the order: {type(error).__name__}: {error}."
     with SessionWriter(session) as writer:
         writer.set_improvement(
             improvement, state=state, problem=problem, stage="", active_run_id=None, finished_at=time.time()
@@ -151,7 +151,7 @@ class Improvement:
         self._left()
         if row is not None and row.state == "cancelled":
             raise Cancelled("The run was cancelled.")
-        raise WorkbenchError((row.error if row is not None else "") or "The regeneration came to no end.")
+        raise WorkbenchError((row.error if row is not None else "") or "The regeneration did not finish.")
 
     def begin(self, stage: str, run: str) -> float:
         """Begin a stage that only sends requests to the writer; return the spend limit of the run, or 0 for none."""
@@ -181,8 +181,8 @@ class Improvement:
         spent = sum(row.spend_usd - (self._spent_before if row.id == self._base_run else 0.0) for row in rows)
         if spent >= limit:
             raise WorkbenchError(
-                f"The spend limit of ${limit:,.2f} for the whole order is reached (${spent:,.2f} spent); what is there is kept. "
-                "Order it again with a higher one to go on."
+                f"The spend limit of ${limit:,.2f} for the whole order is reached (${spent:,.2f} spent); finished "
+                "work is kept. Order it again with a higher limit to continue."
             )
         return limit - spent
 
@@ -311,7 +311,7 @@ class Improvement:
             docstring, one.changed = check_docstring(one.source, one.function, text, self._project)
             attempt = replace(attempt, docstring=docstring)
             if docstring == one.function.docstring:
-                raise Refused("code", "it is the docstring that is there already")
+                raise Refused("code", "it equals the existing docstring")
         except Refused as refused:
             attempt = replace(attempt, refusal=refused.refusal)
         return attempt

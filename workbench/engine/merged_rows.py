@@ -406,6 +406,6 @@ def _joined_plan(kind: str, one: str, other: str, more: Mapping[tuple[str, str],
         asks=tuple(asks),
         acceptances=(*mine.acceptances, *(each for each in accepted if each not in mine.acceptances)),
         k=tuple(sorted({*mine.k, *theirs.k})),
-        lasting=mine.lasting and theirs.lasting,
+        permanent_failure=mine.permanent_failure and theirs.permanent_failure,
     )
     return as_text(plan)

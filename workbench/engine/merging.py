@@ -42,7 +42,7 @@ class Merged:
         named = (("runs", "run"), ("trials", "trial"), ("tasks", "task"), ("candidates", "candidate"))
         parts = [plural(self.rows[table], noun) for table, noun in named if self.rows[table]]
         once = sum(self.equal[table] for table in ("trials", "candidates"))
-        equal = f"; {once:,} that were in several are there once" if once else ""
+        equal = f"; {once:,} that were in several sources are included once" if once else ""
         return f"{self.path.stem} has {', '.join(parts) or 'nothing'}{equal}."
 
 
@@ -108,7 +108,7 @@ def _check(building: Path, added: Mapping[str, int]) -> None:
     with translated(building), contextlib.closing(sqlite3.connect(building, isolation_level=None)) as connection:
         schema.prune_changes(connection)
         problems = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
-        problems += [f"a row of {row[0]} hangs on nothing" for row in connection.execute("PRAGMA foreign_key_check")]
+        problems += [f"a row of {row[0]} has no parent" for row in connection.execute("PRAGMA foreign_key_check")]
         rows = counts(connection, "main")
         problems += [
             f"{rows[table]:,} {table} are there and not {added[table]:,}"
@@ -120,4 +120,4 @@ def _check(building: Path, added: Mapping[str, int]) -> None:
         if reader.damage:
             problems.append(summary(reader.damage))
     if problems:
-        raise MergeFailed(f"The merged session did not hold its check, so it was not kept: {'; '.join(problems[:3])}.")
+        raise MergeFailed(f"The merged session failed its check, so it was deleted: {'; '.join(problems[:3])}.")

@@ -85,21 +85,21 @@ def _saved(writer: SessionWriter, fate: Fate) -> str:
             rescued, leftover = writer.give_up()
             where = "The file was left as it is."
             if rescued:
-                where = f"What could be saved of it is in {rescued.name}. {go_on} {rescued}"
+                where = f"The data that could be saved is in {rescued.name}. {go_on} {rescued}"
             elif leftover:
-                where = f"What was recorded last is in {leftover.name}, which only a copy of the former file can use."
+                where = f"The most recent records are in {leftover.name}, which only a copy of the former file can use."
             return f"{name} was overwritten {ended}. {where}"
         rescued = writer.rescue()
     except (WorkbenchError, OSError) as error:
         return f"{name} was {fate.value} {ended}. {error}"
-    saved = f"all that it had recorded is in {rescued.name if rescued else 'the file'}"
+    saved = f"everything recorded is in {rescued.name if rescued else 'the file'}"
     if fate is Fate.LOG_EMPTIED:
-        lost = "what was recorded in the last moment is lost"
+        lost = "the most recent records are lost"
         return f"The log beside {name} was emptied {ended}; {lost}. {go_on} {writer.path}"
     if fate is Fate.WITHOUT_LOG:
         return f"The log beside {name} was removed {ended}; {saved}. {go_on} {rescued or writer.path}"
     if rescued is None:
-        return f"{name} was moved {ended}; resume it under its new name, where everything is."
+        return f"{name} was moved {ended}; resume it under its new name, which has all data."
     return f"{name} was removed or replaced {ended}; {saved}. {go_on} {rescued}"
 
 
@@ -123,7 +123,9 @@ async def _force_cancel(work: asyncio.Task[None]) -> None:
             if not work.done() and task.cancelling():
                 task.cancel()
         if time.monotonic() - began > _GIVE_UP_SECONDS and not work.done():
-            print("The run was stopped but did not end, so its engine was; what is finished is kept.", flush=True)
+            print(
+                "The run was cancelled but did not end, so its engine was stopped; finished work is kept.", flush=True
+            )
             os._exit(1)
 
 
@@ -180,7 +182,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         return error.exit_code
     except Exception as error:
         traceback.print_exc()
-        sentence = f"A defect of the workbench ended the run: {type(error).__name__}: {error}."
+        sentence = f"A bug in the workbench ended the run: {type(error).__name__}: {error}."
         writer.set_run(run.id, state="failed", error=sentence, finished_at=time.time())
         return 1
     finally:

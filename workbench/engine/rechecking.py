@@ -170,7 +170,7 @@ class RecheckRunner:
                 item = items.get(row.task_id)
                 why = recheck_reason(row.id, row.evaluator, row.route, row.verdict) if row.state == "done" else ""
                 # An unreadable body cannot be tested.
-                body = reader.kept(row.body_blob, f"the body of candidate {row.id}")
+                body = reader.text_or_none(row.body_blob, f"the body of candidate {row.id}")
                 if why and item is not None and body is not None:
                     due.append(_Due(row, item, why, body))
         return due, done, disagreeing

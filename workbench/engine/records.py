@@ -117,7 +117,7 @@ class SessionCallLog:
 def _answer(reader: SessionReader, row: tuple[object, ...], source: str) -> Answer | None:
     """Return a recorded answer, or None if its text cannot be read, as if it had not been recorded."""
     text, reasoning, by, finish, prompt, completion, cached, cost, latency, attempts, shape = row
-    recorded_text = reader.kept(str(text), "a recorded answer")
+    recorded_text = reader.text_or_none(str(text), "a recorded answer")
     if recorded_text is None:
         return None
     return Answer(
@@ -129,7 +129,7 @@ def _answer(reader: SessionReader, row: tuple[object, ...], source: str) -> Answ
         finish_reason=str(finish or "stop"),
         attempts=max(1, len(reader.decoded(str(attempts), list, "the attempts of a recorded answer"))),
         source=source,
-        reasoning=reader.kept(str(reasoning) if reasoning else None, "a recorded reasoning"),
+        reasoning=reader.text_or_none(str(reasoning) if reasoning else None, "a recorded reasoning"),
         shaped=shape is not None,
     )
 
@@ -229,7 +229,7 @@ def _up_to(reader: SessionReader, trial: TrialRow, step: int) -> tuple[tuple[Inh
     if trial.parent:
         parent = reader.trial(trial.parent)
         if parent is None:
-            raise ForkDiverged(f"The fork does not start, because trial {trial.parent} is not in the session any more.")
+            raise ForkDiverged(f"The fork does not start, because trial {trial.parent} is no longer in the session.")
         last = min(step, trial.fork_step)
         before, observations = _up_to(reader, parent, last)
         given = list(before)

@@ -63,7 +63,7 @@ class RunRecord:
         """Mark the failure as permanent, unless the run has candidates that a resume can complete."""
         with self.writer.transaction() as connection:
             if not connection.execute("SELECT 1 FROM candidates WHERE run_id = ? LIMIT 1", (self.run,)).fetchone():
-                self.amend(lasting=True)
+                self.amend(permanent_failure=True)
 
     def record_acceptances(self, refused: Mapping[Ask, str], items_by_ask: Collection[Ask]) -> CandidatePlan:
         """Record for every ask whether its candidates exist now, and return the updated plan.
@@ -226,7 +226,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
         system = await asyncio.to_thread(
             make_doc_system,
             plan.docs,
-            asker=gateway,
+            model_client=gateway,
             folders=plan.import_folders,
             program_seconds=settings.docs_time_limit,
             # By choosing the plain process, the user has accepted that programs are not confined.

@@ -43,7 +43,7 @@ from workbench.session.row_reader import TextDamaged
 from workbench.session.rows import TaskRow
 
 #: Reasons for excluding a task after a rebuild or with different documentation.
-OTHER_BASIS = "Built again since: it rests on other tests or other documentation now, which is a task of its own."
+OTHER_BASIS = "The task was rebuilt with other tests or documentation, which makes it a different task."
 NO_TASK_NOW = "The tasks were rebuilt, and this function is no longer one."
 _LARGEST_TEST_FILE = 1_000_000  # bytes; larger ones are not stored
 _AT_ONCE = 16  # concurrent requests by doc systems; the gateway has its own limit
@@ -74,7 +74,7 @@ class TaskItem:
         raise NotImplementedError
 
     def job(self, candidate: str, body: str, limits: Limits, *, cold: bool = False) -> Job:
-        """Return the job that tests a body; with ``cold`` it has all the time of ``limits``. Raises SpliceError."""
+        """Return the job that tests a body; with ``cold``, it gets the full time of ``limits``. Raises SpliceError."""
         raise NotImplementedError
 
     def judge(self, report: Report) -> Report:
@@ -294,7 +294,7 @@ class TaskStore:
             return {}
         rows = self._rows_of_system()
         with SessionReader(self._writer.path) as reader:
-            texts = [(row, reader.kept(row.docstring_blob, "a docstring")) for row in rows]
+            texts = [(row, reader.text_or_none(row.docstring_blob, "a docstring")) for row in rows]
         # Damaged docstrings are requested again.
         return {row_id(row): Docstring(text) for row, text in texts if text is not None or not row.docstring_blob}
 
@@ -357,7 +357,7 @@ class TaskStore:
                 # Its verdicts belong to that run; this run would have no task and yet count as a success.
                 raise WorkbenchError(
                     f"The session has the same task {task.id} already, in run {row[0]}, under another source; "
-                    "name that source, or give --session another file."
+                    "name that source, or choose another file with --session."
                 )
 
     def _test_files(self, tests: Sequence[str]) -> str | None:

@@ -23,13 +23,13 @@ from workbench.engine.task_rows import TaskItem, decide_task
 from workbench.engine.usage_agent import AgentReader, PackageSandbox
 from workbench.engine.usage_building import NoUsageTasks, PreparedUsage, prepare_usage
 from workbench.models.types import Message
-from workbench.orders.usage import LITERAL, OWN, SOURCES, WITHOUT, own_page
+from workbench.orders.usage import LITERAL, OWN, own_page
 from workbench.plans.plan import Ask, chosen
 from workbench.plans.usage import UsagePlan
 from workbench.regeneration.extraction import Extraction, Style
 from workbench.sandbox import Job, Limits, Pool, Report, Route, choose_backend, pool, program
 from workbench.session import SessionReader, SessionWriter
-from workbench.session.groups import CONTROLS
+from workbench.session.groups import CONTROLS, SOURCES, WITHOUT
 from workbench.session.identity import task_id, tested_by
 from workbench.session.rows import RunRow
 from workbench.usage import controls, gaps, literal, probing, prompts, verdicts

@@ -144,7 +144,7 @@ class RecordedObservations:
         if blob is None:
             return None
         with SessionReader(self._session, surveyed=False) as reader:
-            return reader.kept(blob, "a recorded observation")
+            return reader.text_or_none(blob, "a recorded observation")
 
 
 class ReaderSteps(AgentSteps):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.base.errors import WorkbenchError
 from workbench.catalog import TestCase
@@ -18,7 +18,7 @@ from workbench.usage.building import USAGE_TASKS_FORMAT, UsageTaskSet, build_usa
 
 
 class NoUsageTasks(WorkbenchError):
-    """The repository has no usage tasks; the message counts what was dropped by stage."""
+    """The repository has no usage tasks; the message counts the dropped callables by stage."""
 
     permanent = True
 
@@ -74,6 +74,8 @@ async def prepare_usage(
     progress.update("filter", "done", done=found, total=found, note=note)
     if not built.tasks:
         raise NoUsageTasks(f"{case.name} gives no usage task: {_why_none(built)}", built)
+    # The tree in which answers are tested must not contain tests under other names.
+    environment = replace(environment, workspace=replace(environment.workspace, test_paths=built.test_paths))
     return PreparedUsage(case, snapshot, environment, built, cached)
 
 
@@ -86,10 +88,10 @@ def _why_none(built: UsageTaskSet) -> str:
     if not built.dropped:
         return f"its {built.tests} tests call no public function, method or command of its own."
     words = {
-        "literal": "take or return what no literal writes",
+        "literal": "take or return values that no literal can express",
         "calls": "are called with fewer than three different literals",
         "results": "give the same result for every call",
-        "replay": "give other results outside of their tests",
+        "replay": "give different results outside of their tests",
         "original": "cannot be called outside of their tests",
     }
     counts = ", ".join(f"{number} {words.get(stage, stage)}" for stage, number in dropped_usage(built).items())

@@ -248,7 +248,7 @@ _AMOUNT_BEFORE = re.compile(
 _CODES = re.compile(r"\b(?:exit|return|status)\s+codes?\b", re.I)
 _CODE_STEMS = frozenset(similarity.stem(word) for word in ("exit", "code", "return", "status"))
 _SENTENCE = 200
-"""Number of characters on each side of a number that are searched for words that say what is being counted."""
+"""Number of characters on each side of a number to search for words that name the counted items."""
 _MORE = re.compile(r"\s*(?:,|-|–|—|to|and|or|/)\s*$")
 
 
@@ -419,7 +419,7 @@ def add_example(
 ) -> None:
     """Add the claims of a code example: its imports, and how it uses the objects it imports from the project.
 
-    ``own`` tells whether a top-level module belongs to the project. ``add`` adds a claim about a word on a line (from
+    ``own`` returns whether a top-level module belongs to the project. ``add`` adds a claim about a word on a line (from
     1) of the example. ``bound`` holds the names that examples have bound to objects of the project; this example's
     names are added.
     """

@@ -164,7 +164,7 @@ def _repetitions(visits: Sequence[Visit]) -> list[str]:
     found += [f"listed the same folder {_times(times)}: {path}" for path, times in lists.most_common() if times > 1]
     errors = sum(visit.failed for visit in visits)
     if errors:
-        found.append(f"asked {'once' if errors == 1 else _times(errors)} for what is not there")
+        found.append(f"asked {'once' if errors == 1 else _times(errors)} for a nonexistent path")
     return found
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 400_000
 """Maximum number of bytes to read from a README; claims are taken from its first 100,000 characters."""
 NOT_HERE = (
-    "The repository of this trial is not on this machine, so what no step showed is 'not seen', not an invention."
+    "The repository of this trial is not on this machine, so claims that no step showed are 'not seen', not inventions."
 )
 _MOST_CODE = 5_000_000
 """Maximum number of bytes of Python source in which functions are counted."""

@@ -160,13 +160,13 @@ def standings(
     below: float,
     samples: int,
 ) -> tuple[Standing, ...]:
-    """Return every function, with those that became no task last; samples numbered from ``samples`` on are held out."""
+    """Return every function, with those that yield no task last; samples numbered from ``samples`` on are held out."""
     found = []
     for task in tasks:
         seen = share_of(candidates.get(task.id, ()), range(samples))
         kind = kind_of(seen.passed, seen.counted, excluded=task.state == "excluded", below=below)
         why = "no sample of the evaluator has a verdict" if kind is DocstringQuality.UNTESTABLE else ""
-        why = (task.reason or "taken out") if task.state == "excluded" else why
+        why = (task.reason or "excluded") if task.state == "excluded" else why
         found.append(Standing(row_id(task), kind, task, seen, why))
     for row in dropped:
         name = readable_id(row.path, row.qualified_name, row.occurrence)

@@ -42,7 +42,7 @@ def commit_message(attempts: Sequence[DocstringAttempt], ks: Sequence[int], eval
     accepted = [attempt for attempt in attempts if attempt.is_kept]
     one = len(accepted) == 1
     subject = f"Docstring{'' if one else 's'} of {row_id(accepted[0].task).partition('::')[2] if one else f'{len(accepted)} functions'}"
-    lines = [f"{subject} from which {'it' if one else 'they'} can be written again", ""]
+    lines = [f"{subject} from which {'it' if one else 'they'} can be rewritten", ""]
     lines += [f"pass@k of {evaluator} before → after, on held-out samples:", ""]
     for attempt in accepted:
         gain = attempt.gain
@@ -64,8 +64,9 @@ def commit_message(attempts: Sequence[DocstringAttempt], ks: Sequence[int], eval
     lines += [
         "",
         f"Kept {len(accepted):,} of {len(attempts):,} docstrings tried, of {plural(functions, 'function')}; "
-        f"{tested:,} came to held-out samples.",
-        "These samples chose what was kept, so its gains are too high. The mean gain of all that came to them is",
+        f"{tested:,} were tested on held-out samples.",
+        "These samples decided what was kept, so its gains are too high. The mean gain of all docstrings tested "
+        "on them is",
         f"{every.value or 0.0:+.2f}{bounds}.",
     ]
     return "\n".join(lines) + "\n"
@@ -116,7 +117,7 @@ class Checkout:
             if not repository.head.is_valid():
                 raise UsageError(f"The repository {self.root} has no commit yet, so no branch can start there.")
             if name in [head.name for head in repository.heads]:
-                raise UsageError(f"There is a branch {name} already; name another one with --branch.")
+                raise UsageError(f"The branch {name} already exists; choose another one with --branch.")
 
     def commit(self, name: str, changes: Sequence[FileChange], message: str) -> str:
         """Create a branch with one additional commit and return its short id; the working tree is not changed."""

@@ -46,7 +46,7 @@ def check_docstring(source: bytes, function: Function, text: str, project: Proje
     leakage = measure_leakage(text, body_text(source, function))
     if leakage.flagged:
         how = (
-            f"{leakage.overlap:.0%} of the body's sequences of four tokens stand in it, {THRESHOLD:.0%} is the limit"
+            f"{leakage.overlap:.0%} of the body's sequences of four tokens occur in it; {THRESHOLD:.0%} is the limit"
             if leakage.overlap >= THRESHOLD
             else f"it repeats {leakage.longest} tokens of the body in a row"
         )
@@ -112,7 +112,7 @@ def read_docstring(answer: str) -> str:
     if not docstring:
         raise Refused("answer", "the docstring is empty")
     if _CONTROLS.search(docstring):
-        raise Refused("answer", "the docstring holds control or invisible characters")
+        raise Refused("answer", "the docstring contains control or invisible characters")
     return docstring
 
 
@@ -121,7 +121,7 @@ def _no_literal(text: str) -> str:
     if text.startswith(('"""', "'''")) and quotes == 1:
         return "the docstring does not end: its closing quotes are missing"
     if quotes >= 2:
-        return "something stands around the docstring; only the docstring in its triple quotes is wanted"
+        return "there is text around the docstring; only the docstring in its triple quotes is wanted"
     return _NONE
 
 

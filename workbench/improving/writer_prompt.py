@@ -115,7 +115,7 @@ def failing_bodies(
     for row in sorted(rows, key=lambda one: one.sample):
         if row.sample >= samples or row.verdict not in WRONG_VERDICTS or len(found) == MOST:
             continue
-        body = reader.kept(row.body_blob, "a body") or "" if row.body_blob else ""
+        body = reader.text_or_none(row.body_blob, "a body") or "" if row.body_blob else ""
         tests = [FailedTest(one.test_id, one.outcome, one.message) for one in reader.failing_tests(row.id)]
         found.setdefault(body, FailingBody(body[:_LONGEST], _behaviour(row.verdict or "", tests, task.test_count)))
     return list(found.values())

@@ -108,7 +108,7 @@ def recorded_helpfulness(reader: SessionReader, items: Mapping[str, JudgedDocstr
         if call.purpose != "metric" or call.answer_blob is None:
             continue
         task = scopes[call.scope]
-        text = reader.kept(call.answer_blob, "an answer of a judge") or ""
+        text = reader.text_or_none(call.answer_blob, "an answer of a judge") or ""
         points, _ = read_answer(text, points_schema(_aspects(items[task])))
         if points is not None:
             # The first usable answer counts, as in `judge_helpfulness`.

@@ -305,7 +305,7 @@ def _indent(text: bytes, start: int) -> int:
 
 
 def _read(reader: SessionReader, digest: str | None) -> str:
-    return reader.kept(digest, "a text of a task") or "" if digest else ""
+    return reader.text_or_none(digest, "a text of a task") or "" if digest else ""
 
 
 def to_json(found: GroupMetrics) -> dict[str, Any]:

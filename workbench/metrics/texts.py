@@ -18,7 +18,7 @@ class MetricUnavailable(WorkbenchError):
 
 
 def needed(module: str, what: str) -> Any:
-    """Import a module of the extra. MetricUnavailable names ``what`` cannot be used without it, such as ``BLEU``."""
+    """Import a module of the extra. Raises MetricUnavailable, which says that ``what``, such as ``BLEU``, needs it."""
     try:
         return importlib.import_module(module)
     except ImportError as problem:

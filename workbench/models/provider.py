@@ -224,7 +224,7 @@ async def ready() -> None:
 def check_key(model: str) -> None:
     """Raise MissingKey, which names the variable, if the provider's key is not in the environment."""
     if provider_of(model) in OLLAMA:
-        return  # No key is needed; LiteLLM would require an address although it knows the default one.
+        return  # No key is needed. LiteLLM's own check would demand an address too, although it knows the default one.
     found = load().validate_environment(model)
     missing = [str(name) for name in found.get("missing_keys", ())]
     if missing and not found.get("keys_in_environment"):

@@ -43,7 +43,7 @@ class CheckOrder(WorkOrder):
     def _due(self, reader: SessionReader) -> list[Key]:
         trials = select_trials(
             self.session, reader.trials(), self.items, lambda row: row.readme_blob is not None,
-            lambda row: "handed in no README that could be checked",
+            lambda row: "submitted no README that could be checked",
         )  # fmt: skip
         self.selected = tuple(trial.id for trial in trials)
         known = {key_of(row): row for row in reader.checks()}
@@ -84,7 +84,7 @@ class CheckOrder(WorkOrder):
                 writer.put_check(key, run, self.block if self.block >= 0 else None)
             for former in without_work:
                 writer.set_run(
-                    former, state="done", finished_at=time.time(), note=f"what it lacked was begun again by {run}"
+                    former, state="done", finished_at=time.time(), note=f"its missing checks were restarted in {run}"
                 )
         self.runs = [run]
 

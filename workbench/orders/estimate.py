@@ -36,7 +36,7 @@ class Documentation:
             return ""
         missing = _listed(self.unknown)
         if not self.requests:
-            return f"what docs will ask is not known: {missing}"
+            return f"the number of requests for docs is unknown: {missing}"
         figures = {
             "tokens": None if self.tokens is None else f"{_rounded(self.tokens)} tokens",
             "time": None if self.seconds is None else duration(self.seconds),
@@ -47,7 +47,7 @@ class Documentation:
         text = f"docs before that: {'up to' if self.up_to else 'about'} {', '.join(filter(None, (asked, *figures.values())))}"
         words = " and ".join(filter(None, (", ".join(lacking[:-1]), *lacking[-1:])))
         text += f"; their {words} not known" if lacking else ""
-        return text + (f"; not known what is asked by {missing}" if missing else "")
+        return text + (f"; the number of requests is unknown for {missing}" if missing else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class WorkEstimate:
         if self.count is None:
             free = "" if self.dollars is None else f", {dollars(self.dollars)}"
             wait = f", which takes about {duration(self.building)}" if self.building else ""
-            return f"{self.noun}s, how many is known once the tasks are built{wait}{free}"
+            return f"{self.noun}s; their number is known once the tasks are built{wait}{free}"
         if not self.count:
             return f"0 {self.noun}s: nothing is left to do"
         what = f"{'up to ' if self.up_to else ''}{plural(self.count, self.noun)}"
@@ -102,7 +102,7 @@ class WorkEstimate:
             return self.sentence()
         whole = plural(asked, self.noun)
         if not self.count:
-            return f"{whole}, which the session has already: nothing is left to do"
+            return f"{whole}, which the session already has: nothing is left to do"
         return f"{whole}, of which the session has {asked - self.count:,} already; new: {self.sentence()}"
 
     def _of_it(self) -> str:
@@ -186,7 +186,7 @@ def seconds_of_request(measured: MeasuredRates, model: str) -> tuple[float, str]
 def estimate_fork(
     measured: MeasuredRates, model: str, steps: Sequence[tuple[float, float | None]], *, same: bool
 ) -> WorkEstimate:
-    """Estimate a fork that takes as many steps as the rest of its parent.
+    """Estimate a fork that takes as many steps as its parent took after that point.
 
     ``steps`` are the seconds and US dollars of the parent's steps that are not inherited; they are used directly if the
     model is the ``same``.

@@ -82,7 +82,7 @@ class ForkOrder(WorkOrder):
         with SessionReader(self.session) as reader:
             run = reader.run(parent.run_id)
             if run is None:
-                raise UsageError(f"The run of trial {parent.id} cannot be read, so it cannot go on from a step.")
+                raise UsageError(f"The run of trial {parent.id} cannot be read, so it cannot be forked.")
             row = next((one for one in reader.steps(parent.id) if one.number == step), None)
             if row is None:
                 had = f"it has {parent.steps}" if parent.steps else "it has none"
@@ -135,18 +135,21 @@ def _check_edit(reader: SessionReader, parent: TrialRow, step: StepRow, edit: Ed
     number = step.number
     if is_peer(model or parent.model):
         raise UsageError(
-            f"The agent at {address_of(parent.agent)} keeps the conversation itself, so nobody can go on from its middle; "
+            f"The agent at {address_of(parent.agent)} keeps the conversation itself, so it cannot be continued "
+            "from the middle; "
             "run the trial again instead."
         )
     if step.kind == "error":
-        raise UsageError(f"At step {number} the model gave no answer; go on from an earlier step, or resume the run.")
+        raise UsageError(
+            f"At step {number} the model gave no answer; continue from an earlier step, or resume the run."
+        )
     if edit.what and edit.what not in editable(step):
         words = "no observation" if edit.what == "observation" else "no answer of a model"
         raise UsageError(f"Step {number} has {words} that could be edited.")
     if edit.what and not edit.text.strip():
-        raise UsageError(f"The edited {edit.what} is empty; write what the agent shall see.")
+        raise UsageError(f"The edited {edit.what} is empty; enter the text that the agent should see.")
     if step.kind == "respond" and edit.what != "message":
-        raise UsageError(f"At step {number} the agent handed in: edit its message, or go on from an earlier step.")
+        raise UsageError(f"At step {number} the agent submitted: edit its message, or continue from an earlier step.")
     before = step.observation_blob if edit.what == "observation" else step.answer_blob
     same = not edit.what or hashlib.sha256(edit.text.encode("utf-8", "surrogatepass")).hexdigest() == before
     if same and model in ("", parent.model):

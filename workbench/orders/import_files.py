@@ -40,8 +40,8 @@ class Importer(Protocol):
     def read(self, path: Path) -> Iterator[object]:
         """Yield each ``Trajectory``, ``ForeignTask`` or ``ForeignCandidate`` in a file.
 
-        These types are defined in :mod:`workbench.interop.formats`. Leave fields empty that the file has no value for.
-        An exception is reported with the name of the file; the items yielded before it are still imported.
+        These types are defined in :mod:`workbench.interop.formats`. Leave a field empty if the file has no value for
+        it. An exception is reported with the name of the file; the items yielded before it are still imported.
         """
 
 
@@ -141,7 +141,7 @@ def files_in(paths: Iterable[Path], endings: Sequence[str]) -> list[Path]:
         if path.is_dir():
             inside = [one for one in path.rglob("*") if one.name.lower().endswith(tuple(endings)) and one.is_file()]
             if not inside:
-                raise UsageError(f"In the folder {shown(path)} there is no file that ends in {', '.join(endings)}.")
+                raise UsageError(f"The folder {shown(path)} contains no file that ends in {', '.join(endings)}.")
             found |= dict.fromkeys(sorted(inside))
         else:
             found[path] = None
@@ -157,8 +157,8 @@ def try_importer(text: str, folders: Sequence[str] = ()) -> tuple[str, tuple[str
     if plugin is None:
         known = ", ".join((*names(KIND, own=True), *names(KIND)))
         raise UsageError(
-            f"There is no importer {text!r}; choose {known} or package.module:Class, or leave --format out: "
-            "these formats are recognised by what is in a file."
+            f"There is no importer {text!r}; choose {known} or package.module:Class, or omit --format: these "
+            "formats are recognised by their content."
         )
     return (text, ()) if plugin.own else (plugin.path, import_folders([(KIND, plugin.path)], folders))
 

@@ -63,7 +63,7 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
             raise UsageError(f"{evaluator.partition(':')[0]} is not an evaluator that reads docstrings; name a model.")
     base = resolved(base)
     if plan.second_evaluator == base.evaluator:
-        raise UsageError(f"{base.evaluator} is the evaluator already; a second evaluator is another model.")
+        raise UsageError(f"{base.evaluator} is already the evaluator; the second evaluator must be another model.")
     return ImprovementPlan(
         replace(base, snapshot=content_of(base.source)),
         writer,

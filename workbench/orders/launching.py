@@ -68,7 +68,7 @@ def has_turn(session: Path, run: str) -> bool:
 
 def require_turn(session: Path, run: str) -> None:
     if not wait_for_turn(session, run):
-        raise SessionError(f"{session.name} is gone, so its run was not begun.")
+        raise SessionError(f"{session.name} no longer exists, so its run was not started.")
 
 
 def wait_for_turn(session: Path, run: str) -> bool:
@@ -122,7 +122,7 @@ def _place(rows: list[RunRow], run: str) -> int:
     for place, row in enumerate(rows):
         if row.id == run:
             return place
-    raise UsageError(f"Run {run} does not wait in the queue: it has begun, has ended, or its engine is gone.")
+    raise UsageError(f"Run {run} is not in the queue: it has started, has ended, or its engine is gone.")
 
 
 def engine_log(run: str) -> Path:
@@ -238,5 +238,8 @@ def end_of(run: str) -> str:
         return words
     if process is not None and (process.poll() or 0) < 0:
         number = -process.returncode
-        return f"it was ended by {signal.Signals(number).name if number in set(signal.Signals) else f'signal {number}'}"
+        return (
+            "it was terminated by "
+            f"{signal.Signals(number).name if number in set(signal.Signals) else f'signal {number}'}"
+        )
     return "it wrote no message"

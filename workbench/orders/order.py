@@ -125,7 +125,5 @@ def select_trials(
     if not items:
         found = {row.id: row for row in rows if usable(row)}
     if not found:
-        raise UsageError(
-            f"{session.name} has no trial that handed something in, so there is nothing to score or check."
-        )
+        raise UsageError(f"{session.name} has no trial with a submission, so there is nothing to score or check.")
     return list(found.values())

@@ -127,7 +127,7 @@ def _plan(reader: SessionReader, run: str) -> CandidatePlan | None:
 
 
 def options_help() -> str:
-    lines = ["ordered again into a session that has the work already, another value of"]
+    lines = ["when the same work is ordered again in a session, a different value of"]
     for effect in (Effect.RUN, Effect.TASK, Effect.CANDIDATE, Effect.NOTHING):
         names = [
             one.usage.split()[-1 if one.usage[0] != "-" else 0]
@@ -135,7 +135,7 @@ def options_help() -> str:
             if one.effect is effect
         ]
         lines.append(f"  {', '.join(names)}\n      {effect.value}")
-    lines.append("Test again what has its verdict: workbench rerun SESSION '*'.")
+    lines.append("To test again what already has a verdict: workbench rerun SESSION '*'.")
     return "\n".join(lines)
 
 
@@ -195,15 +195,15 @@ def check_samples(session: Path, plan: CandidatePlan) -> None:
                 lines = [*now.get(names[row.task_id], ()), *now.get(row.task_id, ())]
                 if lines[row.sample : row.sample + 1] != [reader.text(row.answer_blob)]:
                     raise UsageError(
-                        f"{path.name} says something else for {names[row.task_id]}, sample {row.sample}, than when it was "
-                        "tested in this session; put other answers into a file of their own."
+                        f"{path.name} has another answer for {names[row.task_id]}, sample {row.sample}, than the "
+                        "one tested in this session; put other answers into a separate file."
                     )
 
 
 #: The share of fast verdicts that are re-checked, in addition to those of the originals.
 RANDOM_SHARE = 0.01
 
-_LOOKED_AT = ("passed", "failed", "timeout", "crashed")
+_LOOKED_AT = ("passed", "failed", "timeout", "crashed", "bypassed")
 _FAST = (Route.HOT, Route.WARM)
 
 

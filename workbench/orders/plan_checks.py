@@ -51,9 +51,7 @@ def check_regeneration(plan: CandidatePlan) -> None:
         _whole("k", k, 1)
     _dollars(plan.spend_limit)
     if not all(text.strip() and text.isprintable() for text in plan.tasks):
-        raise UsageError(
-            "A task is named by an empty text or by control characters; `workbench tasks SOURCE` lists them."
-        )
+        raise UsageError("A task name is empty or contains control characters; `workbench tasks SOURCE` lists them.")
 
 
 def _check_numbers(plan: object) -> None:
@@ -75,7 +73,8 @@ def check_descriptors() -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if most != resource.RLIM_INFINITY and most < _FEWEST_FILES:
         raise WorkbenchError(
-            f"Only {most} files may be open at once here, and a run needs {_FEWEST_FILES}; raise the limit: ulimit -n 1024."
+            f"Only {most} files may be open at once here, but a run needs {_FEWEST_FILES}; raise the limit: "
+            "ulimit -n 1024."
         )
 
 
@@ -134,7 +133,7 @@ def check_sandbox(name: str, folders: Sequence[str] = ()) -> None:
             f"The Docker engine did not answer within {_SECONDS} s; start it again, or unset DOCKER_HOST."
         ) from None
     if done.returncode:
-        raise SandboxUnavailable(f"The sandboxes could not be asked for: {last_words(done.stderr)}.")
+        raise SandboxUnavailable(f"The sandboxes could not be checked: {last_words(done.stderr)}.")
     said = json.loads(done.stdout)
     if "problem" in said:
         if said["promises"] is None:

@@ -103,12 +103,12 @@ class MoreSamplesOrder(WorkOrder):
         evaluator = self.evaluator or old.evaluator
         mine = [ask for ask in old.asks if ask.evaluator == evaluator]
         if not mine:
-            raise UsageError(f"The run was never asked for samples of {evaluator}.")
+            raise UsageError(f"The run has no order for samples of {evaluator}.")
         # If no ask has this prompt and context, all asks of the evaluator are extended.
         mine = [ask for ask in mine if (ask.prompt, ask.context) == (self.prompt, self.context)] or mine
         had = max(ask.samples for ask in mine)
         if self.samples <= had:
-            raise UsageError(f"The run has {had} samples per task already; ask for more than that.")
+            raise UsageError(f"The run has {had} samples per task already; request more than that.")
         asks = tuple(replace(ask, samples=self.samples) for ask in mine)
         return replace(old, **repeating(asks[-1]), asks=asks)
 
@@ -285,7 +285,7 @@ def _replayed(ask: Ask, evaluator: str, plan: RegenerationPlan, own: OwnPrompt |
             if one.prompt
         ]
     if not recorded:
-        raise UsageError(f"{path.name} holds no answers of an evaluator to replay.")
+        raise UsageError(f"{path.name} contains no evaluator's answers to replay.")
     old = recorded[-1]
     return replace(
         ask,
@@ -385,7 +385,7 @@ def grow(writer: SessionWriter, run: str, plan: CandidatePlan) -> None:
             engine=plan.engine,
             rebuild=old.rebuild or plan.rebuild,
             import_folders=tuple(dict.fromkeys((*plan.import_folders, *old.import_folders))),
-            lasting=False,
+            permanent_failure=False,
         )
         writer.set_run(run, config=as_text(grown))
         if state != "running":
@@ -402,7 +402,7 @@ def move(session: Path, engine: str, run: str = "") -> None:
     with SessionReader(session) as reader:
         keys = [_run(session, run).id] if run else [row.id for row in reader.runs() if row.kind == "regenerate"]
     if not keys:
-        raise UsageError(f"{session.name} has no regeneration run, and only their candidates are tested by an engine.")
+        raise UsageError(f"{session.name} has no regeneration run; an engine tests only the candidates of such runs.")
     with SessionWriter(session) as writer, writer.transaction() as connection:
         for key in keys:
             kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (key,)).fetchone()

@@ -134,7 +134,7 @@ def _selected(session: Path, reader: SessionReader, item: str, failed: bool) -> 
         rows = [row for row in rows if not row.control or item]
     if not rows:
         what = "no candidate that failed" if failed else f"no task or candidate {item!r}"
-        raise UsageError(f"{session.name} has {what}; `workbench show {session}` lists what it has.")
+        raise UsageError(f"{session.name} has {what}; `workbench show {session}` lists its contents.")
     runs = {row.id: row for row in reader.runs()}
     touched = dict.fromkeys(row.run_id for row in rows)
     return [(runs[key], [row for row in rows if row.run_id == key]) for key in touched]
@@ -145,7 +145,7 @@ def _asked_again(run: RunRow, rows: Sequence[CandidateRow], model: str, samples:
     tasks = tuple(dict.fromkeys(row.task_id for row in rows))
     names = list(dict.fromkeys(row.evaluator for row in rows if not row.control))
     if len(names) > 1 and not model:
-        raise UsageError(f"There are samples of {', '.join(names[:-1])} and {names[-1]}; say whose with --model.")
+        raise UsageError(f"There are samples of {', '.join(names[:-1])} and {names[-1]}; choose one with --model.")
     evaluator = model or (names[0] if names else plan.evaluator)
     # Use the evaluator's previous prompt: with a different one, its existing samples would not count.
     before = next((ask for ask in reversed(plan.asks) if ask.evaluator == evaluator), None)

@@ -72,5 +72,5 @@ class RescoreOrder(WorkOrder):
 
 
 def _why_unscored(row: TrialRow) -> str:
-    why = f"it is {row.state}" if row.state != "done" else "its file holds no README"
-    return f"handed nothing in that could be scored: {why}"
+    why = f"it is {row.state}" if row.state != "done" else "its file contains no README"
+    return f"submitted nothing that could be scored: {why}"

@@ -84,7 +84,7 @@ def with_card(plan: DocumentPlan) -> DocumentPlan:
     address = address_of(plan.agent)
     if plan.model:
         raise UsageError(
-            f"The agent at {address} asks a model of its own, so {plan.model} cannot be asked; leave the model out, "
+            f"The agent at {address} uses its own model, so {plan.model} cannot be used; omit the model, "
             "or name a recording with replay:SESSION."
         )
     agent: Any = make_agent(plan.agent)
@@ -116,7 +116,7 @@ def replay_plan(session: Path) -> DocumentPlan:
         for run in reader.runs():
             if run.kind == "document":
                 return DocumentPlan.from_json(run.config)
-    raise UsageError(f"{session} holds no recorded trials to replay.")
+    raise UsageError(f"{session} contains no recorded trials to replay.")
 
 
 def plan_document(session: Path, plan: DocumentPlan) -> str:
@@ -252,8 +252,8 @@ class RunOrder(WorkOrder):
         recorded = [row.id for row in rows if row.run_id != run.id]
         if recorded:
             self.remarks.append(
-                f"{len(recorded)} of {len(rows)} trials are in the session already: no agent is run for them, only scores that "
-                f"they lack are asked for. Once more from the start: workbench rerun {self.session} {recorded[0]}"
+                f"{len(recorded)} of {len(rows)} trials are already in the session: no agent is run for them, and "
+                f"only missing scores are requested. To run one again: workbench rerun {self.session} {recorded[0]}"
             )
 
 
@@ -307,10 +307,11 @@ def content_for(trial: TrialRow, case: TestCase) -> Snapshot:
     Raises ContentChanged if the repository or the ground truth has changed since the trial was planned.
     """
     snapshot = kept_snapshot(case, trial.snapshot or "") or snapshot_of(case)
-    anew = "run the case again, as a trial of its own."
+    anew = "run the case again as a new trial."
     if trial.snapshot and snapshot.digest != trial.snapshot:
         raise ContentChanged(
-            f"The repository of {case.name} has changed since this trial was ordered and its former content is not kept; {anew}"
+            f"The repository of {case.name} has changed since this trial was ordered and its former content is no "
+            f"longer available; {anew}"
         )
     if trial.content and trial.content not in (content_of(case, snapshot), content_of(case, None)):
         raise ContentChanged(f"The ground truth of {case.name} has changed since this trial was ordered; {anew}")

@@ -120,12 +120,13 @@ def resume(session: Path, run: str | None = None, warm: WarmEngine | None = None
     with SessionWriter(session) as writer, writer.transaction() as connection:
         for key in waiting:
             writer.set_run(key, state="queued", finished_at=None, error=None)
-            if key in imported:  # the items of an import keep the states of their files
+            if key in imported:  # imported items keep the states recorded in their files
                 continue
             kind, text = connection.execute("SELECT kind, config FROM runs WHERE id = ?", (key,)).fetchone()
             if kind in PLANS:  # the next engine records its own acceptances
                 writer.set_run(
-                    key, config=as_text(replace(read_candidate_plan(kind, text), acceptances=(), lasting=False))
+                    key,
+                    config=as_text(replace(read_candidate_plan(kind, text), acceptances=(), permanent_failure=False)),
                 )
             connection.execute("UPDATE requests SET handled_at = 0 WHERE run_id = ? AND handled_at IS NULL", (key,))
             connection.execute(f"UPDATE trials SET state = 'queued' WHERE run_id = ? AND state IN {_OPEN}", (key,))

@@ -83,7 +83,7 @@ def _written_out(study: Study) -> Study:
     from workbench.session.session_names import resolve_session
 
     if study.kind == PAPER:
-        raise BadStudy(f"The study {study.name} is read-only: the published tables, of which nothing can be executed.")
+        raise BadStudy(f"The study {study.name} is read-only: published tables cannot be executed.")
     study = check_study(study)
     study = replace(study, rows=written_out(study.rows))
     if study.kind == AGENTS:
@@ -97,7 +97,7 @@ def _written_out(study: Study) -> Study:
         ]
     for number, column in enumerate(columns):
         if column in columns[:number]:
-            raise BadStudy(f"The column {column.name} is there twice, once by the default model of this machine.")
+            raise BadStudy(f"The column {column.name} appears twice, once through this machine's default model.")
     results = tuple(f"{SESSION}{resolve_session(one.removeprefix(SESSION)).absolute()}" for one in study.results)
     return replace(study, columns=tuple(columns), results=results)
 
@@ -299,8 +299,8 @@ def _limited(session: Path, name: str, run: str) -> str:
     left = study.spend_limit - spent
     if left <= 0:
         return (
-            f"The study's spend limit of ${study.spend_limit:,.2f} is reached (${spent:,.2f} spent), so what is missing was not "
-            "started; raise spend_limit and order it again."
+            f"The study's spend limit of ${study.spend_limit:,.2f} is reached (${spent:,.2f} spent), so the "
+            "missing work was not started; raise spend_limit and start the study again."
         )
     most = mine.spend_usd + left
     if per_run := load().spend_limit:

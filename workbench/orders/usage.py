@@ -26,13 +26,13 @@ from workbench.orders.regenerate import absolute_source, content_of, grow
 from workbench.plans.plan import Ask, repeating
 from workbench.plans.usage import UsagePlan
 from workbench.session import SessionReader, SessionWriter, engine_starts, ensure
-from workbench.session.groups import canonical
+from workbench.session.groups import SOURCES, WITHOUT, canonical
 from workbench.session.identity import run_id
 from workbench.session.rows import RunRow, columns
 from workbench.session.session_names import resolve_session
 
-OWN, WITHOUT, SOURCES, SHUFFLED = "README", "none", "source", "shuffled"
-"""The pages of a project itself: its own README, no page, its public names or sources, and another project's README."""
+OWN, SHUFFLED = "README", "shuffled"
+"""Pages besides no page and the sources: the project's own README, and another project's."""
 LITERAL = "literal"
 READERS = (LITERAL, "reference", "stub", "table", "package")
 """Readers that need no model."""
@@ -106,7 +106,7 @@ def _of_session(session: Path, trials: Sequence[str]) -> tuple[Path, list[Subjec
         )  # fmt: skip
         found: dict[str, dict[str, PageArm]] = {}
         for row in rows:
-            text = reader.kept(row.readme_blob, f"the README of trial {row.id}")
+            text = reader.text_or_none(row.readme_blob, f"the README of trial {row.id}")
             if text is not None:
                 arm = page_arm(f"trial {row.id[:8]}", text)
                 found.setdefault(row.case_id, {}).setdefault(arm.digest, arm)

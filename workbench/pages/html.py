@@ -36,7 +36,8 @@ _BOUNDS = re.compile(r"([−+]?\d[\d.,]*) ((?:\[[^\]]*\])?(?: ?\([^)]*\))?(?: of
 _STATES = {
     **dict.fromkeys((glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]), "bad"),
     **dict.fromkeys(
-        (glyphs.VERDICTS["timeout"], glyphs.VERDICTS["error"], glyphs.UNSCORED, glyphs.INTERRUPTED), "warn"
+        (*(glyphs.VERDICTS[name] for name in ("timeout", "bypassed", "error")), glyphs.UNSCORED, glyphs.INTERRUPTED),
+        "warn",
     ),
     glyphs.VERDICTS["passed"]: "good",
     glyphs.VERDICTS["invalid"]: "odd",

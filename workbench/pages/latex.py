@@ -160,7 +160,7 @@ _SPECIAL = {
     '"': "''", "`": r"\textasciigrave{}", "[": "{[}", "]": "{]}", "*": "{*}",
     "−": "$-$", "×": r"$\times$", "±": r"$\pm$", "·": r"\textperiodcentered{}", "–": "--", "—": "---", "…": r"\ldots{}",
     "→": r"$\to$", "≤": r"$\le$", "≥": r"$\ge$", "τ": r"$\tau$", "’": "'", "‘": "`", "“": "``", "”": "''", "•": r"\textbullet{}",
-    "\u00a0": "~", "✓": r"$\surd$", "✗": r"$\times$", "⧖": r"$\wr$", "∅": r"$\emptyset$", "↯": r"$\sharp$", "▸": r"$\triangleright$",
+    "\u00a0": "~", "✓": r"$\surd$", "✗": r"$\times$", "⧖": r"$\wr$", "∅": r"$\emptyset$", "↷": r"$\hookrightarrow$", "↯": r"$\sharp$", "▸": r"$\triangleright$",
     "‖": r"$\parallel$", "⊘": r"$\oslash$", "′": "'", "≟": r"$\doteq$",
 }  # fmt: skip
 _PLAIN = frozenset("ßæÆœŒøØłŁı")

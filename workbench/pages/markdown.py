@@ -96,7 +96,7 @@ def _part(part: page.Part) -> str:
             head = _heading(f"Score by {part.rubric}, {part.judge}: {part.points}")
             return f"{head}\n{_part(criteria(part.scorecard))}" if part.scorecard else head
         case page.Readme():
-            shown = "None was handed in.\n" if part.text is None else fence(part.text.text, "markdown")
+            shown = "None was submitted.\n" if part.text is None else fence(part.text.text, "markdown")
             cut = [f"Cut; the whole has {part.text.words}.\n"] if part.text is not None and part.text.cut else []
             return "\n".join([*map(_part, part.scores), "### README\n", shown, *cut])
         case _:

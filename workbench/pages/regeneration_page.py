@@ -24,6 +24,7 @@ from workbench.pages.page import (
     TextChanges,
     table_of,
 )
+from workbench.pages.usage_page import agreement_parts, usage_parts
 from workbench.results.contents import Contents, Regenerated, TaskGroupLine, former_failing
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, TaskRow
@@ -39,6 +40,10 @@ MOST_FAILURES = 50
 
 def regenerations(contents: Contents, most_failures: int = MOST_FAILURES) -> Iterator[Section]:
     for run, outcome in contents.regenerations:
+        if run.usage is not None:
+            inside = (*usage_parts(run.usage), *agreement_parts(contents, run.usage), *_building(outcome))
+            yield Section(f"Usage {run.row.id}", inside, anchor=f"regeneration-{run.row.id}")
+            continue
         inside = tuple(_run(contents, outcome, most_failures))
         yield Section(f"Regeneration {run.row.id}", inside, anchor=f"regeneration-{run.row.id}")
 
@@ -54,6 +59,10 @@ def _run(contents: Contents, outcome: Regenerated, most: int) -> Iterator[Part]:
     yield Subheading("Tasks", f"{len(outcome.tasks):,}")
     yield _tasks(contents, outcome)
     yield Note(wording.CELLS)
+    yield from _building(outcome)
+
+
+def _building(outcome: Regenerated) -> Iterator[Part]:
     if outcome.dropped:
         rows = tuple((row.path, row.qualified_name, row.stage, row.reason) for row in outcome.dropped)
         dropped = PageTable(("file", "function", "stage", "reason"), rows)

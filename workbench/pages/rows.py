@@ -85,7 +85,7 @@ _TRIAL = (
     "tier2", "tier3", "tier4", "steps", "prompt_tokens", "completion_tokens", "tokens", "cost_usd", "seconds",
     "started_at", "finished_at", "error_kind", "error", "given_by_format", "own_points", "own_out_of",
     "unscored_tiers", "parent", "fork_step", "edited", "items_seen", "items_not_looked_at", "items_nowhere",
-    "bytes_seen_share", "blocks_work", "blocks_run", "blocks", "claims_true", "claims_said", "claims",
+    "bytes_seen_share", "blocks_work", "blocks_run", "blocks", "claims_true", "claims_decided", "claims",
 )  # fmt: skip
 _CANDIDATE = (
     "candidate", "task", "run", "path", "function", "occurrence", "docs", "evaluator", "control", "sample", "state",
@@ -94,7 +94,7 @@ _CANDIDATE = (
     "repairs", "documented", "failure_group",
 )  # fmt: skip
 _WORKS = (
-    ("blocks_work", "works"), ("blocks_run", "run"), ("blocks", "blocks"), ("claims_true", "claims_true"), ("claims_said", "said"),
+    ("blocks_work", "works"), ("blocks_run", "run"), ("blocks", "blocks"), ("claims_true", "claims_true"), ("claims_decided", "claims_decided"),
     ("claims", "claims"),
 )  # fmt: skip
 _NOT_COUNTED = GroundingCounts(None, None, None, None)

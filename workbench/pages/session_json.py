@@ -11,6 +11,7 @@ from workbench.checking.verdicts import CheckDamaged, checked_of
 from workbench.grounding import read_trial
 from workbench.grounding.items import NOT_SEEN, NOWHERE, SEEN, UNSEEN
 from workbench.pages.excerpts import split_answer
+from workbench.pages.usage_page import usage_json
 from workbench.results.contents import Contents, Regenerated, Run, Trial, former_failing, tier_points
 from workbench.results.spread import own_points
 from workbench.session.groups import settings_of
@@ -73,10 +74,10 @@ def trial_values(trial: Trial) -> Values:
 def trial_details(reader: SessionReader, trial: Trial) -> Values:
     """Return a trial's README, metadata and scorecards, and the parts of the repository that the agent saw."""
     row = trial.row
-    metadata = reader.kept(row.metadata_blob, f"the metadata of trial {row.id}")
+    metadata = reader.text_or_none(row.metadata_blob, f"the metadata of trial {row.id}")
     return {
         "protocol_kept": None if row.parsed is None else bool(row.parsed),
-        "readme": reader.kept(row.readme_blob, f"the README of trial {row.id}"),
+        "readme": reader.text_or_none(row.readme_blob, f"the README of trial {row.id}"),
         "metadata": decoded(metadata),
         "scores": [{**reader.card(score), **_moments(score, "at")} for score in trial.scores],
         "imported_scores": [asdict(score) for score in trial.imported_scores],
@@ -132,12 +133,12 @@ def check_values(reader: SessionReader, trial: TrialRow) -> Values | None:
 
 def step_values(reader: SessionReader, step: StepRow) -> Values:
     of = f"step {step.number} of trial {step.trial_id}"
-    answer = reader.kept(step.answer_blob, f"the answer of {of}")
+    answer = reader.text_or_none(step.answer_blob, f"the answer of {of}")
     return {
         **picked(step, "number", "kind", "action", "target", "problem"),
         "thought": split_answer(answer)[0] if answer else "",
         "answer": answer,
-        "observation": reader.kept(step.observation_blob, f"the observation of {of}"),
+        "observation": reader.text_or_none(step.observation_blob, f"the observation of {of}"),
         **picked(step, "observation_size", "prompt_tokens", "completion_tokens", "cost_usd:cost", "seconds", "model"),
         "settings": decoded(step.settings),
         "call": step.call_id,
@@ -153,13 +154,13 @@ def call_values(reader: SessionReader, call: CallRow, keep: Callable[[str, str],
         "messages": [
             {"role": role, "text": None if text is None else keep(digest, text)}
             for role, digest in reader.message_digests(call)
-            for text in (reader.kept(digest, f"a message of {of}"),)
+            for text in (reader.text_or_none(digest, f"a message of {of}"),)
         ],
-        "response_schema": decoded(reader.kept(call.response_schema_blob, f"the response schema of {of}")),
+        "response_schema": decoded(reader.text_or_none(call.response_schema_blob, f"the response schema of {of}")),
         "sampling": decoded(call.sampling),
         "sample": call.sample,
-        "answer": reader.kept(call.answer_blob, f"the answer of {of}"),
-        "reasoning": reader.kept(call.reasoning_blob, f"the reasoning of {of}"),
+        "answer": reader.text_or_none(call.answer_blob, f"the answer of {of}"),
+        "reasoning": reader.text_or_none(call.reasoning_blob, f"the reasoning of {of}"),
         **picked(call, "finish_reason", "error_kind", "error", "prompt_tokens", "completion_tokens", "cached_tokens"),
         **picked(call, "cost_usd:cost", "latency_s"),
         "attempts": decoded(call.attempts),
@@ -168,8 +169,9 @@ def call_values(reader: SessionReader, call: CallRow, keep: Callable[[str, str],
     }
 
 
-def regeneration_values(outcome: Regenerated) -> Values:
+def regeneration_values(run: Run, outcome: Regenerated) -> Values:
     return {
+        **({"usage": usage_json(run.usage)} if run.usage is not None else {}),
         "stages": [picked(one, "name", "state", "done", "total", "note") for one in outcome.stages],
         "evaluators": [one.to_json() for one in outcome.groups],
         "self_check": outcome.check.to_json(),
@@ -199,10 +201,10 @@ def task_values(reader: SessionReader, task: TaskRow, outcome: Regenerated) -> V
         "lines": [task.start_line, task.end_line],
         "tests": reader.decoded(task.tests, list, f"the tests of {of}"),
         **picked(task, "coverage", "seconds", "docs", "docs_scope"),
-        "docstring": reader.kept(task.docstring_blob, f"the docstring of {of}"),
-        "body": reader.kept(task.body_blob, f"the body of {of}"),
-        "source": reader.kept(task.source_blob, f"the source of {of}"),
-        "prompt": decoded(reader.kept(task.prompt_blob, f"the prompt of {of}")),
+        "docstring": reader.text_or_none(task.docstring_blob, f"the docstring of {of}"),
+        "body": reader.text_or_none(task.body_blob, f"the body of {of}"),
+        "source": reader.text_or_none(task.source_blob, f"the source of {of}"),
+        "prompt": decoded(reader.text_or_none(task.prompt_blob, f"the prompt of {of}")),
         "leak": task.leak,
         "controls": decoded(task.controls),
         **picked(task, "state", "reason"),
@@ -230,8 +232,8 @@ def candidate_values(reader: SessionReader, candidate: CandidateRow) -> Values:
         "plain": None if candidate.plain is None else bool(candidate.plain),
         **picked(candidate, "doubtful", "verdict_reason", "route"),
         "tested_s": candidate.tested_s,
-        "answer": reader.kept(candidate.answer_blob, f"the answer of {of}"),
-        "body": reader.kept(candidate.body_blob, f"the body of {of}"),
+        "answer": reader.text_or_none(candidate.answer_blob, f"the answer of {of}"),
+        "body": reader.text_or_none(candidate.body_blob, f"the body of {of}"),
         "notes": decoded(candidate.notes),
         **picked(candidate, "prompt_tokens", "completion_tokens", "cost_usd:cost", "asked_s", "call_id:call"),
         "failing_tests": [failing_values(reader, test) for test in reader.failing_tests(candidate.id)],
@@ -251,7 +253,10 @@ def former_values(reader: SessionReader, former: FormerVerdictRow) -> Values:
 
 def failing_values(reader: SessionReader, test: FailingTestRow) -> Values:
     of = f"the traceback of {test.test_id} of candidate {test.candidate_id}"
-    return {**picked(test, "test_id:test", "outcome", "message"), "traceback": reader.kept(test.traceback_blob, of)}
+    return {
+        **picked(test, "test_id:test", "outcome", "message"),
+        "traceback": reader.text_or_none(test.traceback_blob, of),
+    }
 
 
 def spread_values(contents: Contents) -> list[Values]:
@@ -327,7 +332,7 @@ def report_json(reader: SessionReader, contents: Contents) -> Iterator[str]:
                 for candidate in line.candidates
             ]
             tasks.append({**task_values(reader, task, outcome), "candidates": candidates})
-        regenerations.append({"run": run.row.id, **regeneration_values(outcome), "tasks": tasks})
+        regenerations.append({"run": run.row.id, **regeneration_values(run, outcome), "tasks": tasks})
     yield json_text(
         {
             "type": "report",

@@ -201,8 +201,8 @@ def strata_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) -> 
         rows.append((one.property, one.name, f"{one.functions:,}", *words))
     note = MarkedText(
         "Strata have about equal sizes; equal values are in one stratum. Means are unweighted over rows. Difficulty is the mean over all "
-        "columns, so compare the columns of a stratum, not strata. Length of docs is that of each column's own docs. A mean over "
-        "fewer functions than the stratum has says over how many. Other k are in `--format json`."
+        "columns, so compare the columns of a stratum, not strata. Length of docs is that of each column's own "
+        "docs. A mean over fewer functions than its stratum has states their number. Other k are in `--format json`."
     )
     table = grid(f"{measure} by kinds of functions.", heads, tuple(rows), 2)
     yield Section("By kinds of functions", (table, Note(note)))
@@ -222,8 +222,8 @@ def stability_section(outcome: StudyOutcome, analysis: Analysis | None, _: int) 
     note = (
         f"{kept:,} of {len(parts):,} strata (below) have the ranking of all functions and are omitted here"
         + (f"; {unordered:,} have no ranking" if unordered else "")
-        + ". tau: Kendall's, with the ranking on all functions. Functions without leaking docs, and documented ones, are so under each of "
-        "the systems that write docs."
+        + ". tau: Kendall's, with the ranking on all functions. The parts without leaking docs and with "
+        "documentation have this property under every system that writes docs."
     )
     table = grid("Rankings on parts of the functions that all systems have.", heads, rows, 4)
     yield Section("Do rankings hold in parts?", (table, Note(note)))

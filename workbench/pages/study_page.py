@@ -133,7 +133,7 @@ def _narrow(outcome: StudyOutcome, measure: str, closing: Sequence[Sequence[str]
         ", ".join([f"{one.title}: {closing[0][at]}", *(_about(row[0], row[at]) for row in closing[1:])])
         for at, one in enumerate(outcome.by_column, 1)
     )
-    caption = f"{_named(measure)} of each {outcome.study.row_noun} under each column; intervals of columns stand below."
+    caption = f"{_named(measure)} of each {outcome.study.row_noun} under each column; intervals of columns are below."
     return NarrowForm(caption, (*rows, means), legend, closing=1)
 
 

@@ -12,10 +12,10 @@ from workbench.base.text import plural, share
 from workbench.pages.page import Note, PageTable, Part, Subheading, table_of
 from workbench.pages.wording import estimate_words, verdict_words
 from workbench.results.contents import cell
-from workbench.results.usage import PageUse, ReaderUse, TaskUse, UsageResults
-from workbench.usage.gaps import Gap
+from workbench.results.usage import PageUse, ReaderUse, TaskUse, UsageResults, use_and_scores
 
 if TYPE_CHECKING:
+    from workbench.results.contents import Contents
     from workbench.session.reader import SessionReader
     from workbench.session.rows import RunRow
 
@@ -110,7 +110,7 @@ def _gaps(lines: list[TaskUse], title: str) -> Iterator[Part]:
     yield Subheading(f"Gaps of {title}" if title else "Gaps", plural(len(found), "task"))
     placed = sorted((gap.line, gap.section, one.task.target.name, gap) for one, gap in found if gap.line)
     if placed:
-        rows = tuple((section, str(line), name, _gap_words(gap)) for line, section, name, gap in placed)
+        rows = tuple((section, str(line), name, gap.words) for line, section, name, gap in placed)
         yield PageTable(("section", "line", "task", "gap"), rows, frozenset({1}))
     unnamed = [one.task.target.name for one, gap in found if not gap.line]
     if unnamed:
@@ -121,16 +121,6 @@ def _listed(names: Sequence[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more." if names[most:] else ".")
 
 
-def _gap_words(gap: Gap) -> str:
-    if gap.kind == "wrong example":
-        return f"`{gap.call}`: the page says {gap.says or 'that it works'}, the program gives {gap.gives}"
-    return {
-        "unnamed": "the page never names it",
-        "no example": "the page names it without an example",
-        "stumbled": "the page shows an example, but the reader stumbled",
-    }[gap.kind]
-
-
 def _missing(results: UsageResults, page: PageUse) -> Iterator[Part]:
     if page.names is None or not results.should_be_named:
         return
@@ -138,6 +128,19 @@ def _missing(results: UsageResults, page: PageUse) -> Iterator[Part]:
     count = len(results.should_be_named)
     text = f"{page.context} names {count - len(missing)} of {plural(count, 'public name')}."
     yield Note(text + (f" Missing: {_listed(missing)}" if missing else ""))
+
+
+def agreement_parts(contents: Contents, results: UsageResults) -> Iterator[Part]:
+    """Yield the scores beside use@1 for trials whose READMEs were measured, and their rank correlation."""
+    for used in results.readers:
+        found = use_and_scores(contents, used)
+        if found is None:
+            continue
+        rows = tuple((one.agent, one.page, f"{one.points:.1f}", share(one.use)) for one in found.trials)
+        yield Subheading(f"Use and score · {used.reader}")
+        yield PageTable(("agent", "page", found.judged, "use@1"), rows, frozenset({2, 3}))
+        words = f"{found.tau:.2f}" if found.tau is not None else "not defined, because one side does not vary"
+        yield Note(f"Kendall's tau-b of score and use@1 over {plural(len(rows), 'trial')}: {words}.")
 
 
 def usage_lines(results: UsageResults) -> Iterator[dict[str, Any]]:
@@ -168,7 +171,7 @@ def usage_json(results: UsageResults) -> dict[str, Any]:
         "session": results.session,
         "run": results.run.id,
         "state": results.state,
-        "source": results.run.plan.get("source"),
+        "project": results.run.plan.get("source"),
         "tasks": results.ready,
         **(every[-1] if every else empty),
         "pages": every,

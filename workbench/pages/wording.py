@@ -43,7 +43,7 @@ def score(total: float | None, out_of: float, by_format: float | None) -> str:
     """Return ``64.2 / 100``; if the format earned more than a tenth of it, the model's own points come first."""
     whole = ", ".join(filter(None, (of(total, out_of), given(by_format))))
     own = own_points(total, out_of, by_format)
-    return whole if own is None else f"{of(*own)} own points; in all {whole}"
+    return whole if own is None else f"{of(*own)} own points; overall {whole}"
 
 
 def own_first(total: Total) -> str:
@@ -118,7 +118,7 @@ def stands_words(candidate: CandidateRow) -> str:
     if candidate.verdict is None:
         return state(candidate.state)
     words = verdict(candidate.verdict) + (f", {FORMER_WORDS}" if candidate.retesting else "")
-    return words + (f", doubtful, not plain: {candidate.doubtful}" if candidate.doubtful else "")
+    return words + (f", doubtful: {candidate.doubtful}" if candidate.doubtful else "")
 
 
 def former_words(former: FormerVerdictRow) -> str:

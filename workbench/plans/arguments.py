@@ -26,7 +26,7 @@ class Effect(Enum):
     TASK = "tasks that differ become new ones in the same run"
     CANDIDATE = "further candidates in the same run"
     TRIAL = "another trial"
-    NOTHING = "the results that exist are shown"
+    NOTHING = "existing results are shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,8 @@ def read_plan(kind: type[PlanT], text: str) -> PlanT:
         return typed_json.decode(kind, text)
     except typed_json.WrongForm as error:
         raise PlanDamaged(
-            f"The plan of a run in this session is damaged ({error.place or 'all of it'}), so it cannot go on; what it did can be "
-            "shown. Start it anew."
+            f"The plan of a run in this session is damaged ({error.place or 'all of it'}), so it cannot continue; "
+            "its results can still be shown. Start a new one."
         ) from None
 
 
@@ -164,7 +164,7 @@ def share(text: str) -> float:
     try:
         return numbers.amount(text, most=1.0, above=True)
     except ValueError:
-        raise ArgumentTypeError("it takes a share above 0 and up to 1") from None
+        raise ArgumentTypeError("it must be a share above 0 and at most 1") from None
 
 
 def read_ks(text: str) -> tuple[int, ...]:

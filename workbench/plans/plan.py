@@ -48,8 +48,8 @@ class DocumentPlan(Plan):
     agent: str = argument(
         "white",
         "--agent AGENT",
-        "white (default), planner (planner-2; planner-1 is the fixed walk), single-file, no-exploration, a2a:URL, or "
-        "package.module:Class of your own",
+        "white (default), planner (planner-2; planner-1 is the fixed walk), single-file, no-exploration, a2a:URL, "
+        "or your own package.module:Class",
         default="",
         effect=Effect.TRIAL,
         line=DialogField("agent", completes=lambda: (info.name for info in AGENTS), check=agent_info),
@@ -168,7 +168,7 @@ class EvaluatorArguments:
     prompt: str = argument(  # Empty = depends on the evaluator; the same applies to the arguments below
         "",
         "--prompt PROMPT",
-        "prompt: paper-content-1, short-1 for small models, or a file of your own that contains {before}, the place of "
+        "prompt: paper-content-1, short-1 for small models, or your own file that contains {before}, the place of "
         "the code",
         effect=Effect.CANDIDATE,
         study="settings.prompt",
@@ -204,7 +204,7 @@ class Ask(EvaluatorArguments):
 
     @property
     def prompt_version(self) -> str:
-        """The prompt, context and settings in a candidate's identity, or "" if there is neither of them."""
+        """The prompt, context and settings in a candidate's identity, or "" if there are none."""
         if not (self.prompt or self.context):
             return ""
         body = f"/{self.extra_body}" if self.extra_body not in ("", "{}") else ""
@@ -286,7 +286,7 @@ class CandidatePlan(EvaluatorArguments, Plan):
     acceptances: tuple[Acceptance, ...] = ()  # The asks that an engine has processed
     snapshot: str = ""  # Digest of the repository's content, set when the repository is fetched
     import_folders: tuple[str, ...] = ()  # Searched first when a class is given by its dotted path
-    lasting: bool = False  # Whether the failure is permanent, so that only another order can help, not a resume
+    permanent_failure: bool = False  # Whether only another order can help, not a resume
 
     @property
     def control_names(self) -> tuple[str, ...]:
@@ -317,7 +317,7 @@ class RegenerationPlan(CandidatePlan):
         "original",
         "--docs DOCS",
         "original (default), none, llm:MODEL, repoagent:MODEL, osa:MODEL (see workbench docs), folder:PATH, source:SOURCE, "
-        "'command:PROGRAM… {folder}' (docs/guides/doc-systems.md), or package.module:Class of your own",
+        "'command:PROGRAM… {folder}' (docs/guides/doc-systems.md), or your own package.module:Class",
         effect=Effect.RUN,
         line=DialogField(
             "docs",
@@ -384,7 +384,10 @@ class ImprovementPlan(Plan):
         default=0,
         effect=Effect.RUN,
         line=DialogField(
-            "held-out", "Samples hidden from the writer, which decide. Five can tell 0 of 5 from 3 of 5.", most=1000
+            "held-out",
+            "Samples hidden from the writer that decide whether a docstring is kept. Five can "
+            "distinguish 0 of 5 from 3 of 5.",
+            most=1000,
         ),
     )
     below: float = argument(

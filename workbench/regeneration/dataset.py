@@ -51,7 +51,7 @@ class DatasetRow:
     FAIL_TO_PASS: tuple[str, ...] = _column(
         "list[str]", "always empty, as in RealCode: the original passes before, too"
     )
-    image_name: str = _column("str", "Docker image of the Python version in which the tests ran here")
+    image_name: str = _column("str", "Docker image of the Python version with which the tests ran here")
     build_command: str = _column(
         "str", "installs the exact packages of the environment, and pytest-json-report for repotest"
     )

@@ -243,7 +243,7 @@ def extract_body(answer: str, function: Function, source: bytes = b"", *, style:
 
 
 def final_answer(answer: str, notes: list[str]) -> str | None:
-    """Return a model's answer without its reasoning, or None if that never ended; adds to ``notes`` what was left out."""
+    """Return a model's answer without its reasoning, or None if that never ended; omissions are added to ``notes``."""
     text = answer.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").replace("\x00", "")
     if len(text) > MAX_ANSWER:
         text = text[:MAX_ANSWER]

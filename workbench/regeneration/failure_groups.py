@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import TaskRow
 
 
-WRONG_VERDICTS = ("failed", "timeout", "crashed", "invalid")
+WRONG_VERDICTS = ("failed", "timeout", "crashed", "invalid", "bypassed")
 """Verdicts of failed candidates; ``error`` means that the workbench failed, not the candidate."""
 
 Cause = tuple[str | int, ...]
@@ -326,9 +326,9 @@ def text_of_test_file(reader: SessionReader, task: TaskRow, test_id: str) -> str
     path = test_id.partition("::")[0]
     if task.test_files_blob is not None:
         subject = f"the index of test files of task {task.id}"
-        digest = reader.decoded(reader.kept(task.test_files_blob, subject), dict, subject).get(path)
+        digest = reader.decoded(reader.text_or_none(task.test_files_blob, subject), dict, subject).get(path)
         if isinstance(digest, str):
-            return reader.kept(digest, f"the test file {path}") or ""
+            return reader.text_or_none(digest, f"the test file {path}") or ""
     from workbench.repository.fetching import text_in_cache
 
     return text_in_cache(task.snapshot, path)

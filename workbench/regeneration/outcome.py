@@ -62,7 +62,7 @@ class PassFigures:
     samples_per_task: tuple[int, int]  # minimum and maximum number of counted samples per task
     leaking: int  # number of tasks with a docstring that repeats the code
     without_leaking: tuple[float | None, ...]
-    doubtful: int  # number of passed samples that are doubtful
+    doubtful: int  # number of doubtful passes: the body might have forged its result
     without_doubtful: tuple[float | None, ...]  # pass@k if doubtful passes counted as failures
     repaired: int = 0  # number of passed samples that required repairing the answer
     without_repairs: tuple[float | None, ...] = ()  # pass@k if repaired passes counted as failures
@@ -313,13 +313,13 @@ def ks_of(plan: Mapping[str, Any]) -> tuple[int, ...]:
 MOST_SAMPLES = 200
 """Maximum number of points on a curve; further samples are ignored."""
 OUTSIDE = "(no class)"
-VERDICTS_OF_TASKS = ("all samples passed", "some passed", "none passed", "not decided", "taken out")
+VERDICTS_OF_TASKS = ("all samples passed", "some passed", "none passed", "not decided", "excluded")
 """The possible outcomes of a whole task, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskGroup:
-    """A named set of tasks: how many there are, and their mean pass@k for each k, without an interval."""
+    """A named set of tasks: its size, and the mean pass@k for each k, without an interval."""
 
     name: str
     tasks: int

@@ -304,7 +304,7 @@ class AnswerProgram:
 
 
 def _imports_for(names: list[str], stars: list[str]) -> str:
-    """Return explicit imports for names that only a star import could provide, which a function may not contain."""
+    """Return explicit imports for names that only a star import could provide; functions cannot contain one."""
     if not names or not stars:
         return ""
     if len(stars) == 1:

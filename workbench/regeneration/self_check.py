@@ -92,9 +92,11 @@ class SelfCheck:
                 untested.append(f"{control.name} on {plural(control.errors, 'task')}{_named(found, control.name)}")
         warnings = []
         if failed:
-            warnings.append(f"{_SIGN} SELF-CHECK FAILED: {'; '.join(failed)}: taken out of pass@k")
+            warnings.append(f"{_SIGN} SELF-CHECK FAILED: {'; '.join(failed)}: excluded from pass@k")
         if untested:
-            warnings.append(f"{_SIGN} SELF-CHECK INCOMPLETE: could not test {'; '.join(untested)}: taken out of pass@k")
+            warnings.append(
+                f"{_SIGN} SELF-CHECK INCOMPLETE: could not test {'; '.join(untested)}: excluded from pass@k"
+            )
         if self.rechecks.disagreeing:
             warnings.append(
                 f"{_SIGN} VERDICTS DISAGREE: {self.rechecks.disagreeing:,} of {plural(self.rechecks.done, 'cold re-check')}"

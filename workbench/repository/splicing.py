@@ -120,7 +120,7 @@ def quote(text: str, encoding: str = "utf-8") -> str:
 
 
 def body_indent(source: bytes, function: Documentable) -> str:
-    """Return the indentation of the statements in ``function``; for a one-line body, what it would be."""
+    """Return the indentation of the statements in ``function``, or the usual one for a one-line body."""
     header = _line_indent(source, function.span.start)
     if not _is_inline(source, function):
         region = decode(source[function.header.end : function.body.end], source_encoding(source))

@@ -35,12 +35,12 @@ class CheckSummary:
         return self.run + self.not_run
 
     @property
-    def said(self) -> int:
+    def claims_decided(self) -> int:
         return self.claims_true + self.claims_untrue
 
     @property
     def claims(self) -> int:
-        return self.said + self.claims_unknown
+        return self.claims_decided + self.claims_unknown
 
     @property
     def blocks_share(self) -> float | None:
@@ -48,32 +48,33 @@ class CheckSummary:
 
     @property
     def claims_share(self) -> float | None:
-        return self.claims_true / self.said if self.said else None
+        return self.claims_true / self.claims_decided if self.claims_decided else None
 
     def words(self) -> str:
-        """Return ``4 of 5 blocks work (2 not run), 26 of 27 claims are true (3 cannot be said)``."""
+        """Return ``4 of 5 blocks work (2 not run), 26 of 27 claims are true (3 undecided)``."""
         found = []
         if self.run:
             left = f" ({self.not_run:,} not run)" if self.not_run else ""
             found.append(f"{self.works:,} of {self.run:,} blocks work{left}")
         elif self.not_run:
             found.append(f"none of {self.not_run:,} blocks was run")
-        if self.said:
-            left = f" ({self.claims_unknown:,} cannot be said)" if self.claims_unknown else ""
-            found.append(f"{self.claims_true:,} of {self.said:,} claims are true{left}")
+        if self.claims_decided:
+            left = f" ({self.claims_unknown:,} undecided)" if self.claims_unknown else ""
+            found.append(f"{self.claims_true:,} of {self.claims_decided:,} claims are true{left}")
         elif self.claims_unknown:
-            found.append(f"nothing can be said of {self.claims_unknown:,} claims")
+            found.append(f"all {self.claims_unknown:,} claims are undecided")
         return ", ".join(found) or "it has neither blocks nor claims"
 
     def brief(self) -> str:
-        return f"{_of(self.works, self.run)} blocks · {_of(self.claims_true, self.said)} claims"
+        return f"{_of(self.works, self.run)} blocks · {_of(self.claims_true, self.claims_decided)} claims"
 
     def short(self) -> str:
-        return f"{_of(self.works, self.run)} · {_of(self.claims_true, self.said)}"
+        return f"{_of(self.works, self.run)} · {_of(self.claims_true, self.claims_decided)}"
 
     def to_json(self) -> dict[str, int | float | None]:
-        names = ("works", "run", "blocks", "claims_true", "said", "claims", "blocks_share", "claims_share")
-        return {"true" if name == "claims_true" else name: getattr(self, name) for name in names}
+        names = ("works", "run", "blocks", "claims_true", "claims_decided", "claims", "blocks_share", "claims_share")
+        renamed = {"claims_true": "true", "claims_decided": "decided"}
+        return {renamed.get(name, name): getattr(self, name) for name in names}
 
 
 def _of(some: int, all_of_them: int) -> str:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from workbench.regeneration.self_check import SelfCheck
     from workbench.results.check_summary import CheckSummary
     from workbench.results.failures import Diagnosis
+    from workbench.results.usage import UsageResults
     from workbench.rubric.scorecard import TierScore
     from workbench.session.sample_counts import SampleCount
 
@@ -101,12 +102,16 @@ PREFERRED_RUBRIC = "aeo-bench"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run with its displayed state; ``regenerated`` is None for a document run."""
+    """A run with its displayed state.
+
+    ``regenerated`` is None for a document run, and ``usage`` for all runs but usage runs.
+    """
 
     row: RunRow
     state: str
     items: int
     regenerated: Regenerated | None
+    usage: UsageResults | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +144,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Everything that a report needs, except long texts, which are read when they are written.
+    """Everything that a report needs, except long texts, which are read only while the report is written.
 
     ``archived`` is the number of archived runs, which are left out with everything that belongs to them.
     """
@@ -204,7 +209,7 @@ def read_contents(reader: SessionReader, item: WorkItem | None = None) -> Conten
         if item is not None and row.id not in kept_runs and not (outcome and outcome.tasks):
             continue
         items = len(outcome.tasks) if outcome else _trials_of(row, trials)
-        runs.append(Run(row, reader.run_state(row), items, outcome))
+        runs.append(Run(row, reader.run_state(row), items, outcome, _usage(reader, row)))
     return Contents(
         name=meta.get("name") or reader.path.stem,
         created_at=meta.get("created_at"),
@@ -272,6 +277,14 @@ def regenerated(reader: SessionReader, run: RunRow, only_task: str | None = None
         diagnosis=diagnose(reader, run.id, by_group),
         files={group: pass_by([(one.file, one) for one in results], ks) for group, results in by_group.items()},
     )
+
+
+def _usage(reader: SessionReader, run: RunRow) -> UsageResults | None:
+    if run.kind != "usage":
+        return None
+    from workbench.results.usage import UsageResults
+
+    return UsageResults.read(reader, run)
 
 
 def _trials_of(run: RunRow, trials: Sequence[Trial]) -> int:

@@ -144,7 +144,7 @@ class _Texts:
         if found is None:
             size = self._reader.size(digest)
             text = (
-                self._reader.kept(digest, "a traceback")
+                self._reader.text_or_none(digest, "a traceback")
                 if size <= _TRACEBACK
                 else self._reader.shown(digest, "a traceback", _TRACEBACK)
             )

@@ -38,7 +38,7 @@ def fork_words(parent: str, step: int, edited: str) -> str:
 
 
 def inheritance(trial: TrialRow, step: int) -> str:
-    """Return how a step comes from the fork's parent (``inherited``, ``inherited, observation edited``), or ""."""
+    """Return how a step was inherited from the fork's parent (``inherited``, ``inherited, observation edited``), or ""."""
     if not trial.parent or step > trial.fork_step:
         return ""
     return f"inherited, {trial.edited} edited" if step == trial.fork_step and trial.edited else "inherited"

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from workbench.session.rows import TrialRow
 
 RULES = 2
-"""Version of the rules for what is an item and where to look for it; must increase with every change."""
+"""Version of the rules that define items and where to search for them; it must increase with every change."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroundingCounts:
     """A trial's grounding as shown in a table.
 
-    The other fields are numbers of items, or None without a README (``unseen`` and ``nowhere`` also without the
-    repository on this machine). ``share`` is the share of the repository's bytes that were shown to the agent.
+    ``share`` is the share of the repository's bytes that were shown to the agent. All other fields are numbers of
+    items, or None without a README (``unseen`` and ``nowhere`` also without the repository on this machine).
     """
 
     seen: int | None

@@ -53,7 +53,7 @@ def find_item(reader: SessionReader, text: str) -> WorkItem:
     shown = one_line(text, 60)
     session = reader.path.name
     if not found:
-        raise UsageError(f"{session} has no item {shown!r}; `workbench show {session}` lists what it has.")
+        raise UsageError(f"{session} has no item {shown!r}; `workbench show {session}` lists its contents.")
     if len(found) > 1:
         few = ", ".join(found[:_NAMED]) + (", …" if len(found) > _NAMED else "")
         raise UsageError(f"{shown!r} could be {len(found)} items ({few}); give more characters.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.text import one_line
 from workbench.results.samples import ErrorReason, error_reasons, run_check
 from workbench.results.tasks import dropped_stages, task_states
-from workbench.session.groups import Group
+from workbench.session.groups import SOURCES, WITHOUT, Group
 from workbench.session.rows import DroppedRow, RunRow, StageRow, TaskRow, UnusedTestRow
 
 if TYPE_CHECKING:
@@ -33,6 +33,15 @@ PASSED = {
     "documentation": "documented",
 }
 """Labels for the functions left after each stage of task building, in order."""
+USABLE = {
+    "literal": "calls are literals",
+    "calls": "three calls differ",
+    "results": "two results differ",
+    "limit": "within the limit",
+    "replay": "replays agree",
+    "original": "reference passes",
+}
+"""The same for the callables of a usage run."""
 _Ask = tuple[str, str, str]  # (evaluator, prompt, context)
 
 
@@ -73,6 +82,10 @@ class RunView:
     def evaluator(self) -> str:
         return self.group.evaluator
 
+    @property
+    def usage(self) -> bool:
+        return self.run.kind == "usage"
+
     def name_of(self, group: Group) -> str:
         return group.name(self.groups)
 
@@ -81,9 +94,9 @@ class RunView:
         return self.state in {"queued", "running"}
 
     @property
-    def lasting(self) -> bool:
+    def permanent_failure(self) -> bool:
         """Whether the run failed in a way that resuming cannot fix."""
-        return self.state == "failed" and self.plan.get("lasting") is True
+        return self.state == "failed" and self.plan.get("permanent_failure") is True
 
     @property
     def building(self) -> bool:
@@ -119,7 +132,7 @@ NONE_EXCLUDED = Excluded((), ())
 
 def load_excluded(reader: SessionReader, run_id: str) -> Excluded:
     taken_out = tuple(task for task in reader.tasks(run_id) if task.state == "excluded")
-    order = {stage: place for place, stage in enumerate(PASSED)}
+    order = {stage: place for place, stage in enumerate((*PASSED, *USABLE))}
     dropped = sorted(reader.dropped(run_id), key=lambda row: (order.get(row.stage, len(order)), row.stage))
     return Excluded(tuple(dropped), taken_out, tuple(reader.unused_tests(run_id)))
 
@@ -202,7 +215,8 @@ def _fits(group: Group, ask: _Ask) -> bool:
 
 def _shown_first(counts: Sequence[SampleCount], evaluator: str, *, live: bool) -> Group | None:
     """Return the group with the most samples, or the newest samples during a run, preferring those of ``evaluator``."""
-    requested = [row for row in counts if not row.control]
+    every = [row for row in counts if not row.control]
+    requested = [row for row in every if row.group.context not in (WITHOUT, SOURCES)] or every
     samples: Counter[Group] = Counter()
     newest: dict[Group, int] = {}
     for row in [row for row in requested if row.group.evaluator == evaluator] or requested:
@@ -231,9 +245,9 @@ def _rate(mine: Sequence[SampleCount], now: float) -> float:
 
 
 def _sandboxes(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the back ends that gave verdicts, or else the selected one, and what they do not isolate.
+    """Return the back ends that produced verdicts, or else the selected one, and their weaknesses.
 
-    What a plug-in back end does not isolate was recorded when the run used it.
+    The weaknesses of a plug-in back end were recorded when the run used it.
     """
     from workbench.sandbox.choose import weaknesses_of
 
@@ -251,7 +265,6 @@ FOUND, UNDECIDED, ASKED, EXCLUDED = "found", "undecided", "asked", "control"
 """Keys of counts that do not belong to a stage."""
 TESTS = "tests:"
 """Prefix of the keys of quarantined-test counts."""
-_ALWAYS = tuple(stage for stage in PASSED if stage != "documentation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,22 +278,30 @@ class Count:
 
 
 def counts(
-    stages: Sequence[StageRow], dropped: Mapping[str, int], tasks: int, excluded: int, *, live: bool
+    stages: Sequence[StageRow],
+    dropped: Mapping[str, int],
+    tasks: int,
+    excluded: int,
+    *,
+    live: bool,
+    usage: bool = False,
 ) -> list[Count]:
     """Return the counts at every stage; ``excluded`` of the ``tasks`` were removed by a control."""
+    titles = USABLE if usage else PASSED
+    always = tuple(stage for stage in titles if stage != "documentation")
     gone = sum(dropped.values())
     left = max([stage.total or 0 for stage in stages if stage.name in {"trace", "filter"}] + [gone + tasks])
     known = next((stage for stage in stages if stage.name == "filter"), None)
     undecided = max(0, left - known.done) if live and known is not None and known.state == "running" else 0
-    rows = [Count(FOUND, "functions found", left or None)]
+    rows = [Count(FOUND, f"{'callables' if usage else 'functions'} found", left or None)]
     if not left:
         return rows
     # A stage of a newer engine is shown by its own name, before the final stages.
-    for stage in (*_ALWAYS, *(stage for stage in dropped if stage not in PASSED), "documentation"):
+    for stage in (*always, *(stage for stage in dropped if stage not in titles), "documentation"):
         gone = dropped.get(stage, 0)
         left -= gone
-        if gone or stage in _ALWAYS:
-            rows.append(Count(stage, PASSED.get(stage, one_line(stage, 24)), left, gone))
+        if gone or stage in always:
+            rows.append(Count(stage, titles.get(stage, one_line(stage, 24)), left, gone))
     if undecided:
         rows.append(Count(UNDECIDED, "still to decide", undecided))
     if tasks and tasks != left and not undecided:

@@ -134,7 +134,7 @@ def imported_scores(reader: SessionReader, trial: str) -> tuple[ImportedScore, .
     if origin is None:
         return ()
     of = f"the origin of trial {trial}"
-    found = reader.decoded(reader.kept(origin.extra_blob, of), dict, of).get("scores")
+    found = reader.decoded(reader.text_or_none(origin.extra_blob, of), dict, of).get("scores")
     return tuple(
         ImportedScore(*(str(one.get(name) or "") for name in ("scorer", "value", "explanation")))
         for one in (found if isinstance(found, list) else ())

@@ -23,7 +23,7 @@ _CANDIDATES = (
     f"SELECT state, evaluator, control, count(*), total({CONTROL_FAILS}), "
     f"total(agrees = 0), max(at) FROM candidates WHERE run_id NOT IN {ARCHIVED_RUNS} GROUP BY 1, 2, 3"
 )
-# The modification date of the file is no use: SQLite also writes to an older file when it is merely opened.
+# The modification time of the file is unusable: SQLite also writes to an older file when it is merely opened.
 _TIMES = (
     "SELECT (SELECT max(finished_at) FROM trials), (SELECT max(at) FROM steps), (SELECT max(at) FROM scorecards), "
     "(SELECT max(at) FROM annotations), (SELECT max(at) FROM stages)"
@@ -35,7 +35,7 @@ class SessionFacts:
     """Counts over the runs of a session.
 
     ``states`` counts runs by displayed state; ``wrong_controls`` and ``disagreements`` count failed self-checks;
-    ``changed_at`` (unix seconds) is None for an empty session; ``lasting`` counts failed runs that cannot be fixed by
+    ``changed_at`` (unix seconds) is None for an empty session; ``permanent_failures`` counts failed runs that cannot be fixed by
     resuming; ``spend_usd`` is None if no price is known; ``newest`` is the state of the newest run; ``about`` contains
     the names of cases, agents and runs.
     """
@@ -54,14 +54,14 @@ class SessionFacts:
     wrong_controls: int = 0
     disagreements: int = 0
     changed_at: float | None = None
-    lasting: int = 0
+    permanent_failures: int = 0
     newest: str = ""
     about: tuple[str, ...] = ()
 
     @property
-    def mendable(self) -> bool:
+    def retryable(self) -> bool:
         """Whether resuming may help: some run failed for a reason that may be temporary."""
-        return self.count("failed") > self.lasting
+        return self.count("failed") > self.permanent_failures
 
     def count(self, state: str) -> int:
         return dict(self.states).get(state, 0)
@@ -77,7 +77,7 @@ class SessionFacts:
 
     @property
     def resumable(self) -> bool:
-        return self.mendable or any(self.count(state) for state in ("interrupted", "unscored", "cancelled"))
+        return self.retryable or any(self.count(state) for state in ("interrupted", "unscored", "cancelled"))
 
     @property
     def alarm(self) -> str:
@@ -85,10 +85,10 @@ class SessionFacts:
         problems = []
         if self.wrong_controls:
             tasks = "1 task" if self.wrong_controls == 1 else f"{self.wrong_controls:,} tasks"
-            problems.append(f"a control does not hold on {tasks}")
+            problems.append(f"a control fails on {tasks}")
         if self.disagreements:
             times = "a cold re-check" if self.disagreements == 1 else f"{self.disagreements:,} cold re-checks"
-            problems.append(f"{times} gave another verdict than the fast path")
+            problems.append(f"{times} gave a different verdict than the fast path")
         return f"Self-check failed: {'; '.join(problems)}." if problems else ""
 
 
@@ -165,7 +165,7 @@ def gather(reader: SessionReader) -> SessionFacts:
         disagreeing,
         max((time for time in times if time is not None), default=None),
         sum(
-            state == "failed" and run.has_candidates and run.plan.get("lasting") is True
+            state == "failed" and run.has_candidates and run.plan.get("permanent_failure") is True
             for run, state in zip(runs, states.values(), strict=True)
         ),
         states[runs[-1].id] if runs else "",

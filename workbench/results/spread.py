@@ -164,7 +164,7 @@ def words(spread: ScoreSpread) -> str:
         return "unscored"
     sd = "" if spread.sd is None else f" ± {spread.sd:.1f}"
     span = "" if spread.scored < 2 else f" ({spread.low:.1f} to {spread.high:.1f})"
-    own = "" if spread.own is None else f"own points {spread.own[0]:.1f} of {spread.own[1]:.1f}; in all "
+    own = "" if spread.own is None else f"own points {spread.own[0]:.1f} of {spread.own[1]:.1f}; overall "
     notes = [spread.left_out] if spread.left_out else []
     notes += spread.remarks
     return f"{own}{spread.mean:.1f}{sd}{span} of {spread.out_of:.0f}" + "".join(f"; {note}" for note in notes)

@@ -68,7 +68,7 @@ class Rows:
 
 def table_rows(reader: SessionReader, table: str) -> Rows:
     if table not in TABLES:
-        raise UsageError(f"There is no table {table!r}; there are {', '.join(TABLES)}.")
+        raise UsageError(f"There is no table {table!r}; the tables are {', '.join(TABLES)}.")
     return _criteria(reader) if table == "criteria" else rows_of(reader, TABLES[table])
 
 

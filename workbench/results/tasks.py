@@ -20,6 +20,7 @@ from workbench.session.schema import ARCHIVED_RUNS
 
 if TYPE_CHECKING:
     from workbench.regeneration.outcome import PassFigures, TaskResult
+    from workbench.results.usage import PageUse, ReaderUse
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
 
@@ -89,11 +90,13 @@ class TaskLine:
     rechecked: int = 0  # verdicts that were checked again on the cold route
     disagreeing: int = 0  # re-checks (including those of controls) with a different verdict
     newest: float = 0.0  # time of the last verdict
-    doubtful: int = 0  # passes with a body that is not plain
+    doubtful: int = 0  # doubtful passes, whose bodies are outside the safe subset of Python
     labels: str = ""  # star and tags
     repaired: int = 0  # samples with an answer that had to be repaired
     documented: bool = True  # whether the function has a docstring
     cut: int = 0  # counted samples with an answer cut at a token limit
+    usage: bool = False  # whether it is a usage task
+    gap: str = ""  # the kind of `workbench.usage.gaps.Gap` of a sample that did not pass
 
     @property
     def branch_coverage(self) -> float | None:
@@ -141,6 +144,7 @@ class Figures:
 
     passing: PassFigures
     development: tuple[float, ...] = ()
+    use: tuple[PageUse, ReaderUse] | None = None  # of a usage run
 
 
 def figures_of(
@@ -150,7 +154,13 @@ def figures_of(
     from workbench.regeneration.outcome import pass_figures
 
     ready = [line.result for line in lines if not line.excluded and line.samples]
-    return Figures(pass_figures(ready, ks), development(reader, run_id, group))
+    run = reader.run(run_id)
+    use = None
+    if run is not None and run.kind == "usage":
+        from workbench.results.usage import UsageResults
+
+        use = UsageResults.read(reader, run).of(group)
+    return Figures(pass_figures(ready, ks), development(reader, run_id, group), use)
 
 
 def load_lines(
@@ -174,7 +184,7 @@ def load_lines(
     rows = reader.query(
         "SELECT id, snapshot, path, qualified_name || CASE WHEN occurrence > 1 THEN '#' || occurrence ELSE '' END, "
         "test_count, coverage, leak, coalesce(leak >= ?, 0), state = 'excluded', "
-        "coalesce(reason, ''), branches, coalesce(branches_covered, 0), coalesce(unstable, 0), docstring_blob IS NOT NULL "
+        "coalesce(reason, ''), branches, coalesce(branches_covered, 0), coalesce(unstable, 0), docstring_blob IS NOT NULL, usage_blob IS NOT NULL "
         f"FROM tasks WHERE {where} ORDER BY position, id LIMIT ?",
         [_leaks_from(), *arguments, limit],
     )
@@ -192,7 +202,7 @@ def load_lines(
         lines.append(
             TaskLine(
                 row[0], row[1], row[2], row[3], row[4], row[5], row[6], bool(row[7]), bool(row[8]), row[9], branches=row[10],
-                branches_covered=row[11], unstable=row[12], documented=bool(row[13]), failing=test, failing_count=count,
+                branches_covered=row[11], unstable=row[12], documented=bool(row[13]), usage=bool(row[14]), failing=test, failing_count=count,
                 at=tuple(pass_at(of["counted"], of["passed"], k) for k in ks), labels=in_words(labels.get(row[0], ())), **of,
             )
         )  # fmt: skip
@@ -205,15 +215,16 @@ def _samples(
     """Return fields of :class:`TaskLine` by task, based on its samples in one group."""
     rows = reader.query(
         "SELECT task_id, group_concat(sample_state), group_concat(DISTINCT backend), sum(counted), sum(passed), count(recheck), "
-        "sum(disagrees), coalesce(max(at), 0.0), sum(passed AND doubts), sum(passed AND repaired), sum(counted AND was_cut) FROM "
+        "sum(disagrees), coalesce(max(at), 0.0), sum(passed AND doubts), sum(passed AND repaired), sum(counted AND was_cut), coalesce(min(gap_kind), '') FROM "
         f"(SELECT task_id, {SAMPLE_STATE} AS sample_state, backend, recheck, at, coalesce(agrees = 0, 0) AS disagrees, "
         f"{COUNTS.format('')} AS counted, coalesce(verdict = 'passed', 0) AS passed, {DOUBTFUL} AS doubts, "
-        f"coalesce(repairs > 0, 0) AS repaired, {CUT} AS was_cut FROM candidates "
+        f"coalesce(repairs > 0, 0) AS repaired, {CUT} AS was_cut, "
+        "CASE WHEN json_valid(gap) THEN CAST(json_extract(gap, '$.kind') AS TEXT) END AS gap_kind FROM candidates "
         f"WHERE task_id IN (SELECT id FROM tasks WHERE {where}) AND {OF_GROUP} AND control = 0 "
         "ORDER BY task_id, evaluator, sample) GROUP BY task_id",
         [*arguments, *group.arguments],
     )
-    names = ("counted", "passed", "rechecked", "disagreeing", "newest", "doubtful", "repaired", "cut")
+    names = ("counted", "passed", "rechecked", "disagreeing", "newest", "doubtful", "repaired", "cut", "gap")
     return {
         task: {
             "samples": sample_states(states),

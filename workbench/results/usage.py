@@ -1,4 +1,4 @@
-"""The use of pages: use@k of every page of a usage run, beside no page and the sources, and what a page is worth."""
+"""The use of pages: use@k of every page of a usage run, compared with no page and the sources; and its worth."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import typed_json
 from workbench.base.text import NOTHING
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
+from workbench.session.groups import SOURCES, WITHOUT, Group
 from workbench.session.sample_counts import sample_counts
-from workbench.usage.gaps import Gap, mentions
-from workbench.usage.programs import names_public
+from workbench.usage.gaps import Gap
+from workbench.usage.page_reader import read_page
 from workbench.usage.tasks import UsageTask
 
 if TYPE_CHECKING:
     from workbench.regeneration.passk import PassEstimate
+    from workbench.results.contents import Contents
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
-WITHOUT, SOURCES = "none", "source"
 _RESAMPLES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """The share of what a reader could gain that a page gives: (use(page) − use(none)) / (use(source) − use(none)).
+    """The share of a reader's possible gain that a page achieves: (use(page) − use(none)) / (use(source) − use(none)).
 
     The interval holds 95 % of 2,000 resamples of the tasks. ``value`` is None if use(source) is not surely above
     use(none); ``undefined`` says why.
@@ -81,7 +82,7 @@ class PageUse:
     page: str | None  # digest of the page's text; None for no page, the sources, and a page that was not stored
     text: str | None = None
     named: int | None = None  # tasks whose callable or program the page names; None if the page is unknown
-    names: frozenset[str] | None = None  # the names that a page of the project should have, and this one has
+    names: frozenset[str] | None = None  # of the names that a page of the project should have, those on this page
     worth: Worth | None = None  # None for the arms ``none`` and ``source``
 
     @property
@@ -124,7 +125,7 @@ class TaskUse:
 
     @property
     def line(self) -> int | None:
-        """The line of the page on which a passing answer rests, or the first answer if none passes."""
+        """The line of the page that a passing answer is based on, or the first answer if none passes."""
         ranked = sorted(self.candidates, key=lambda one: one.verdict != "passed")
         return next((one.page_line for one in ranked if one.page_line is not None), None)
 
@@ -154,7 +155,7 @@ class UsageResults:
         rows = {row.id: row for row in reader.tasks(run.id)}
         counts = sample_counts(reader, run.id, by_task=True)
         digests = page_digests(run)
-        texts = {context: reader.kept(digest, f"the page {context}") for context, digest in digests.items()}
+        texts = {context: reader.text_or_none(digest, f"the page {context}") for context, digest in digests.items()}
         names = run.plan.get("should_be_named")
         return cls(
             run,
@@ -211,12 +212,22 @@ class UsageResults:
                 outcome,
                 self.digests.get(context),
                 text,
-                sum(bool(mentions(text, task)) for task in self._ready_tasks()) if text is not None else None,
-                frozenset(one for one in self.should_be_named if names_public(text, one)) if text is not None else None,
+                sum(read_page(text).names(task) for task in self._ready_tasks()) if text is not None else None,
+                frozenset(one for one in self.should_be_named if read_page(text).has(one))
+                if text is not None
+                else None,
                 worth_of(first[context], first.get(WITHOUT, {}), first.get(SOURCES, {})) if is_page else None,
             )
         shown = tuple(one for context, one in pages.items() if context not in (WITHOUT, SOURCES))
         return ReaderUse(name, shown, pages.get(WITHOUT), pages.get(SOURCES))
+
+    def of(self, group: Group) -> tuple[PageUse, ReaderUse] | None:
+        """Return the use of the page of a group, and that of all pages for the same reader."""
+        for used in self.readers:
+            for page in (*used.pages, used.none, used.source):
+                if page is not None and page.outcome.group == group:
+                    return page, used
+        return None
 
     def _ready_tasks(self) -> list[UsageTask]:
         return [task for key, task in self.tasks.items() if self.rows[key].state != "excluded"]
@@ -239,7 +250,7 @@ class UsageResults:
                 task,
                 tuple(sorted(of_task.get(key, ()), key=lambda row: row.sample)),
                 results[key],
-                bool(mentions(page.text, task)) if page.text is not None else None,
+                read_page(page.text).names(task) if page.text is not None else None,
                 next((gap_of(row) for row in of_task.get(key, ()) if row.verdict != "passed"), None),
             )
             for key, task in self.tasks.items()
@@ -251,7 +262,7 @@ def usage_tasks(reader: SessionReader, rows: Sequence[TaskRow] | Any) -> dict[st
     """Return the usage tasks of rows by id, without those that cannot be read."""
     found = {}
     for row in rows:
-        text = reader.kept(row.usage_blob, f"the task {row.qualified_name}")
+        text = reader.text_or_none(row.usage_blob, f"the task {row.qualified_name}")
         if text is not None:
             try:
                 found[row.id] = typed_json.decode(UsageTask, text)
@@ -280,3 +291,43 @@ def page_digests(run: RunRow) -> dict[str, str]:
     if isinstance(recorded, dict):
         return {str(context): str(digest) for context, digest in recorded.items()}
     return {}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredUse:
+    """A trial with a score and a measured README."""
+
+    agent: str
+    page: str
+    points: float  # of 100, by the session's preferred rubric and judge
+    use: float  # use@1
+
+
+@dataclass(frozen=True, slots=True)
+class UseAndScores:
+    """Trials with both a score by one rubric and judge and a use@1, and Kendall's tau-b, or None if undefined."""
+
+    judged: str
+    trials: tuple[ScoredUse, ...]
+    tau: float | None
+
+
+def use_and_scores(contents: Contents, used: ReaderUse) -> UseAndScores | None:
+    """Return the scored trials whose READMEs a reader used; trials without a complete score or use@1 are left out."""
+    from workbench.statistics.correlations import Pair, correlation
+
+    if not contents.judged:
+        return None
+    uses = {page.page: (page.context, page.use_at[0].value) for page in used.pages if page.use_at}
+    found, pairs = [], []
+    for trial in contents.trials:
+        score = trial.score(contents.judged[0])
+        context, value = uses.get(trial.row.readme_blob, ("", None))
+        if score is not None and score.points is not None and value is not None:
+            found.append(ScoredUse(trial.row.agent, context, score.points, value))
+            pairs.append(Pair(trial.row.case_id, trial.row.id, score.points, value))
+    if not found:
+        return None
+    rubric, judge = contents.judged[0]
+    tau = correlation(pairs, "kendall").value if len(pairs) > 1 else None
+    return UseAndScores(f"{rubric} ({judge})", tuple(found), tau)

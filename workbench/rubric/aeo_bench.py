@@ -138,7 +138,8 @@ def _shown(value: object) -> str:
 RUBRIC = Rubric(
     NAME,
     "AEO-Bench",
-    "the original's rules, weak ones included: scores compare with published ones unless a README has a JSON block, which gives 0 there",
+    "the original's rules, weak ones included: scores are comparable with published ones unless a README has a "
+    "JSON block, which scores 0 there",
     (
         Rule(1, "json", "Answer parses", 5.0, answer_parses, needs_answer=False),
         Rule(1, "length", "README length", 5.0, _length),

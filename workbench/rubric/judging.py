@@ -145,15 +145,15 @@ def parse_judge(text: str) -> JudgeName:
 
 
 def make_judge(
-    name: str, asker: ModelClient | None, *, repeats: int = 1, scope: str = "", folders: Sequence[str] = ()
+    name: str, model_client: ModelClient | None, *, repeats: int = 1, scope: str = "", folders: Sequence[str] = ()
 ) -> Judge:
-    """Return a judge by its name; only ``offline`` and classes that take no ``asker`` work without one.
+    """Return a judge by its name; only ``offline`` and classes that take no ``model_client`` work without one.
 
     Recorded answers of models are looked up by ``scope``, the work item. A dotted path is imported from ``folders``
     first.
 
     Raises:
-        UsageError: There is no such class, or the name is a model and ``asker`` is None.
+        UsageError: There is no such class, or the name is a model and ``model_client`` is None.
     """
     from workbench.rubric.offline_judge import OfflineJudge
 
@@ -161,11 +161,11 @@ def make_judge(
         case "offline":
             return OfflineJudge()
         case "extension":
-            offered = {"asker": asker, "scope": scope}
+            offered = {"model_client": model_client, "scope": scope}
             return ValidatedJudge(cast(Judge, make("judge", load("judge", name, Judge, folders), offered)))
-    if asker is None:
-        raise UsageError(f"The judge {name} is a model, and no model can be asked here.")
-    return LLMJudge(asker, name, repeats=repeats, scope=scope)
+    if model_client is None:
+        raise UsageError(f"The judge {name} is a model, but no model is available here.")
+    return LLMJudge(model_client, name, repeats=repeats, scope=scope)
 
 
 class ValidatedJudge:
@@ -195,11 +195,13 @@ def _problem(tier: int, questions: Sequence[Question], criteria: object) -> str:
         if one.maximum != question.maximum or (
             points is not None and not (math.isfinite(points) and 0 <= points <= question.maximum)
         ):
-            return f"for {one.key} it gave {points} of {one.maximum}, where 0 to {question.maximum:g} are possible."
+            return (
+                f"for {one.key} it returned {points} of {one.maximum}, but only 0 to {question.maximum:g} are possible."
+            )
     return ""
 
 
-_UNPARSED = "not looked at: the answer does not parse"
+_UNPARSED = "not scored: the answer does not parse"
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ def _whole(metadata: Mapping[object, object]) -> Iterator[Finding]:
     elif not right_context(context):
         yield Finding("wrong", "@context", f"@context is {quote(str(context), 60)}, not https://schema.org")
     if "@graph" in metadata:
-        yield Finding("loose", "@graph", "@graph holds several objects; one software object is expected")
+        yield Finding("loose", "@graph", "@graph contains several objects; one software object is expected")
     yield from _type_findings(metadata)
     for name in ("name", "description"):
         if not metadata.get(name):
@@ -142,7 +142,7 @@ def _type_findings(metadata: Mapping[object, object]) -> Iterator[Finding]:
     name = quote(found[0], 60)
     near = difflib.get_close_matches(found[0][:60], SOFTWARE_TYPES, 1, 0.6)
     if found[0] in GENERAL_TYPES:
-        yield Finding("loose", "@type", f"@type {name} says too little: SoftwareSourceCode fits a repository")
+        yield Finding("loose", "@type", f"@type {name} is too general: SoftwareSourceCode fits a repository")
     elif near:
         yield Finding("unknown", "@type", f"@type {name} does not exist; {near[0]} is near")
     else:
@@ -196,7 +196,7 @@ def _value(value: object, kinds: tuple[str, ...], path: str, depth: int) -> Iter
     nested = tuple(kind for kind in kinds if kind not in SCALARS)
     wanted = " or ".join(kinds)
     if value is None or value == "":
-        yield Finding("loose", path, f"{path} is empty; leave it out or give {wanted}")
+        yield Finding("loose", path, f"{path} is empty; omit it or provide {wanted}")
     elif isinstance(value, Mapping):
         if "@value" in value:
             yield from _value(value["@value"], kinds, path, depth + 1)

@@ -40,7 +40,7 @@ def purpose(question: Question, facts: Facts, reading: ReadmeReading) -> Criteri
     measure = 0.6 * found.together + 0.4 * found.share
     points = question.maximum * min(1.0, max(0.0, (measure - NO_COVERAGE) / (FULL_COVERAGE - NO_COVERAGE)))
     spelled = similarity.spelled(facts.main_purpose)
-    reason = f"{found.together:.0%} of the purpose's words stand in one paragraph, {found.share:.0%} anywhere" + (
+    reason = f"{found.together:.0%} of the purpose's words are in one paragraph, {found.share:.0%} anywhere" + (
         f"; missing: {', '.join(spelled[item] for item in found.missing[:6])}" if found.missing else ""
     )
     evidence = [fact(facts.main_purpose)]
@@ -60,7 +60,7 @@ def _as_sentence(
     blocks = [block for block in reading.page.blocks if block.start < found.end and found.start < block.end]
     order = word_order.order([block.text for block in blocks])
     written = 0.25 + 0.75 * min(1.0, order.share / 0.6) if order.words else 0.6
-    note = "" if written > 0.99 else f"; × {written:.2f}, since they hardly stand in sentences"
+    note = "" if written > 0.99 else f"; × {written:.2f}, since few of them are in sentences"
     for block in blocks:
         for sentence in re.finditer(r"(?:[^.!?]|[.!?](?!\s))+[.!?]?", reading.page.text[block.start : block.end]):
             share = similarity.coverage(wanted, similarity.tokens(sentence.group())).share
@@ -96,7 +96,7 @@ def run_command(question: Question, facts: Facts, reading: ReadmeReading) -> Cri
             place = reading.at(found, found + len(name))
     wrong = _missing_files(reading)
     if wrong is not None:
-        share, note = max(0.0, share - 0.25), f"{note}; {wrong.text!r} runs a file that is not there"
+        share, note = max(0.0, share - 0.25), f"{note}; {wrong.text!r} runs a file that does not exist"
     evidence = [item for item in (place, wrong) if item is not None]
     factor, what, places = reading.untrue(question.key)
     evidence += [*places, fact(facts.run_command)]
@@ -116,7 +116,7 @@ def _alike(
         return 0.85, "starts the right program, without all of its options"
     module = main_file.removesuffix(".py").replace("/", ".").removesuffix(".__main__").removesuffix(".__init__")
     if words[:2] == ("python", main_file) or (module and words[:3] == ("python", "-m", module)):
-        return 0.85, "runs the right file, in another way than the facts"
+        return 0.85, "runs the right file, but differently from the facts"
     name = main_file.rsplit("/", 1)[-1]
     # ``main.py`` is a common name, so only the path with its folder identifies this project's file.
     name = main_file if name in _COMMON_FILES else name
@@ -238,7 +238,7 @@ def _named(wanted: list[str], reading: ReadmeReading) -> tuple[float, str, list[
     if full:
         parts.append(f"names {', '.join(full)} where one installs")
     if half:
-        parts.append(f"names {', '.join(half)}, but not where one installs")
+        parts.append(f"names {', '.join(half)}, but not in the installation instructions")
     if missing:
         parts.append(f"does not name {', '.join(missing)}")
     share = (len(full) + 0.5 * len(half)) / len(wanted)
@@ -300,7 +300,7 @@ def _inventions(facts: Facts, reading: ReadmeReading) -> list[tuple[str, Evidenc
         for name in command.files:
             if reading.project.lacks(name):
                 place = reading.mark(command)
-                found.setdefault(name, (f"installs from {quote(name, 40)}, which is not there", place))
+                found.setdefault(name, (f"installs from {quote(name, 40)}, which does not exist", place))
     for name, place in _imports(reading):
         if name not in sys.stdlib_module_names and not reading.project.has_module(name, allowed):
             found.setdefault(name.lower(), (f"imports {quote(name, 40)}, which is not the project's", place))

@@ -88,7 +88,7 @@ def substance(reading: ReadmeReading) -> float:
 
 
 def repetition(reading: ReadmeReading) -> tuple[float, Evidence | None]:
-    """Return the share of repeated eight-word sequences in the prose, and the first such place."""
+    """Return the share of repeated eight-word sequences in the prose, and the first of them."""
     seen: set[tuple[str, ...]] = set()
     total = again = 0
     first: Evidence | None = None
@@ -129,7 +129,7 @@ def _sum(question: Question, measures: list[_Measure], reading: ReadmeReading, f
     if factor < 0.995:
         note += f"; all × {factor:.2f} for little substance or repetition"
     if trust < 0.995:
-        note += f"; all × {trust:.2f} for what it shows of the project: {reading.why()}"
+        note += f"; all × {trust:.2f} for the knowledge of the project that it shows: {reading.why()}"
     note += what
     evidence = [*(measure.evidence for measure in measures if measure.evidence is not None), *places]
     if trust < 0.995:
@@ -177,12 +177,12 @@ def _opening(reading: ReadmeReading) -> _Measure:
 
 def _order(reading: ReadmeReading) -> _Measure:
     order = reading.order
-    return _Measure(order.share, 2.5, f"{order.share:.0%} of it in the order of sentences")
+    return _Measure(order.share, 2.5, f"{order.share:.0%} of it in sentence order")
 
 
 def _informed(reading: ReadmeReading) -> _Measure:
     share, place = reading.informed
-    note = f"{share:.0%} of the statements name something of the project's"
+    note = f"{share:.0%} of the statements mention something specific to the project"
     return _Measure(min(1.0, share / 0.4), 2, note, place if share < 0.4 else None)
 
 
@@ -190,7 +190,7 @@ def _extent(reading: ReadmeReading) -> _Measure:
     """Measure how much of the project the README mentions, with diminishing returns."""
     amount = reading.amount
     own, topics = len(reading.uses[0]), len(reading.topics)
-    note = f"speaks of {plural(own, 'name')} and {plural(topics, 'word')} of the project's own"
+    note = f"mentions {plural(own, 'name')} and {plural(topics, 'word')} specific to the project"
     return _Measure(amount / (amount + EXTENT), 4, note)
 
 

@@ -343,14 +343,17 @@ class ReadmeReading:
         if not self.project.vocabulary.names:
             return "there is neither a repository nor facts to compare with"
         own, absent = self.uses
-        note = f"{plural(len(own), 'name')} and {plural(len(self.topics), 'word')} of the project's own"
+        note = f"{plural(len(own), 'name')} and {plural(len(self.topics), 'word')} specific to the project"
         if absent:
-            note += f", {plural(len(absent), 'name')} that it does not have ({', '.join(u.name for u in absent[:3])})"
+            note += (
+                f", {plural(len(absent), 'name')} that the project does not have "
+                f"({', '.join(u.name for u in absent[:3])})"
+            )
         wrong = [text for text, _ in self.examples[1]]
         if wrong:
             note += f"; {'; '.join(wrong[:2])}"
         if self.order.share < 0.8:
-            note += f"; {self.order.share:.0%} in the order of sentences"
+            note += f"; {self.order.share:.0%} in sentence order"
         return note
 
 

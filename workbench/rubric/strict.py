@@ -42,7 +42,7 @@ def _must_mention(document: ScoredDocument) -> RuleResult:
         return RuleResult(None, "there are no facts to compare with")
     items = document.facts.must_mention
     if not items:
-        return RuleResult(maximum, "the facts demand no particular mention")
+        return RuleResult(maximum, "the facts require no particular mention")
     evidence: list[Evidence] = []
     missing: list[str] = []
     for item in items:
@@ -120,7 +120,7 @@ def _content(page: Page, heading: Heading) -> tuple[float, str]:
     if fences and words >= _LEAST_WORDS:
         return 1.0, "has text and code"
     if fences:
-        return 0.9, "has code, hardly any text"
+        return 0.9, "has code but hardly any text"
     if words >= 15:
         return 0.75, "has text but no code block"
     if words >= _LEAST_WORDS:
@@ -170,7 +170,7 @@ def _problem(fence: Code, found: list[shell.Started], project: KnownProject) -> 
         return "it only installs"
     known = project.modules | project.packages
     if known and not any(_names(" ".join(command.words), known) for command in inside):
-        return "no command of this project in it"
+        return "it contains no command of this project"
     return None
 
 

@@ -60,7 +60,7 @@ def common_stems() -> frozenset[str]:
 
 
 def plain(text: str) -> str:
-    """Return running text without Markdown and reStructuredText markup; the words of code and links are kept."""
+    """Return running text without Markdown and reStructuredText markup; the words of code and links are preserved."""
     text = _MARKUP.sub(lambda match: match.group(1) or match.group(2) or "", text)
     return re.sub(r"[*_]{2,3}|(?<!\w)[*_]|[*_](?!\w)|<[^<>\n]{1,200}>", "", text)
 

@@ -57,7 +57,7 @@ def why_forbidden(words: str = "", proc: Path = Path("/proc"), *, root: bool | N
     filtered = any(line.split() == ["Seccomp:", _FILTERED] for line in _read(proc / "self" / "status").splitlines())
     if filtered:
         return (
-            "a filter of system calls (seccomp) lies over this process, as containers have one; start the container "
+            "a system call filter (seccomp) applies to this process, as in containers; start the container "
             "with --security-opt seccomp=unconfined --security-opt systempaths=unconfined"
         )
     mounts = _read(proc / "self" / "mountinfo").splitlines()
@@ -69,7 +69,9 @@ def why_forbidden(words: str = "", proc: Path = Path("/proc"), *, root: bool | N
             "sysctl -w user.max_user_namespaces=15000"
         )
     if root and "No permissions" in words:
-        return "no setting of the kernel forbids it, so this is probably a chroot, in which none can be made"
+        return (
+            "no setting of the kernel forbids it, so this is probably a chroot, in which namespaces cannot be created"
+        )
     return ""
 
 
@@ -196,7 +198,7 @@ class Bubblewrap:
             if groups
             else "Processes: not bounded, because this runs as root without control groups."
             if root
-            else "Processes: RLIMIT_NPROC in a user namespace of its own bounds their number."
+            else "Processes: RLIMIT_NPROC in its own user namespace bounds their number."
         )
         sentences = (
             "Network: none (an empty network namespace).",
@@ -206,9 +208,9 @@ class Bubblewrap:
             processes,
             "Every process that a candidate starts is killed with it (PID namespace).",
             "Privileges: none (user namespace, no capabilities, no new privileges, no further user namespaces).",
-            "System calls: keyrings, BPF, io_uring, tracing and mounts are refused (a filter)."
+            "System calls: keyrings, BPF, io_uring, tracing and mounts are refused (system call filter)."
             if confine.seccomp_available()
-            else "System calls: NOT filtered; this kernel or processor has no filter that is known here.",
+            else "System calls: NOT filtered; there is no known filter for this kernel or processor.",
         )
         return Guarantees(isolated=True, network=False, bounded_disk=True, sentences=sentences)
 

@@ -245,7 +245,7 @@ class Docker:
             "Processes: a control group bounds their number; one processor per worker.",
             "Every process that a candidate starts is killed with it (PID namespace).",
             "Privileges: an ordinary user, all capabilities dropped, no new privileges, the engine's system call filter and ours.",
-            "The engine itself usually runs as root: a hole in it is a hole in this.",
+            "The engine itself usually runs as root: a vulnerability in it affects this sandbox.",
         )
         return Guarantees(isolated=True, network=False, bounded_disk=True, sentences=sentences)
 
@@ -276,7 +276,7 @@ class Docker:
                     f"The disk is full: there is no room in {tempfile.gettempdir()} for the image with the environment; "
                     "free some space."
                 ) from None
-            raise SandboxUnavailable(f"The Docker engine does not answer any more ({reason_of(error)}).") from None
+            raise SandboxUnavailable(f"The Docker engine no longer answers ({reason_of(error)}).") from None
 
     def _create(self, client: Any, launch: Launch, layout: Layout, shared: bool) -> Any:
         from docker.types import Mount, Ulimit

@@ -90,7 +90,7 @@ class PlainProcess:
             where = tempfile.gettempdir()
             if says_full(_first(error)) or says_full(error):
                 raise SandboxUnavailable(no_room(where)) from None
-            raise SandboxUnavailable(f"No folder for the sandbox can be made in {where}: {_first(error)}.") from None
+            raise SandboxUnavailable(f"No folder for the sandbox can be created in {where}: {_first(error)}.") from None
         group = ControlGroup.create(launch.limits)
         command = runner_command(launch.python, layout.runner)
         if sys.platform == "linux":
@@ -126,29 +126,29 @@ def promises(means: KernelFeatures) -> tuple[str, ...]:
     abi = means.landlock
     lines = []
     if means.seccomp:
-        lines.append(
-            "Network: none; no socket can be made (a filter of system calls), so tests that open one fail here."
-        )
+        lines.append("Network: none; no socket can be created (system call filter), so tests that open one fail here.")
     elif abi >= 4:
         lines.append("Network: no TCP (Landlock); UDP and other programs' sockets are NOT cut off.")
     else:
         lines.append("Network: NOT cut off.")
     if abi:
         lines.append(
-            "Files: only the system's programs, the interpreter, the environment and /proc can be read, and only a"
-            " folder of its own be written (Landlock); /tmp and /dev/shm are out of reach."
+            "Files: only the system's programs, the interpreter, the environment and /proc can be read, and only "
+            "its own folder can be written (Landlock); /tmp and /dev/shm are out of reach."
         )
         if abi < 3:
-            lines.append("Files of yours can be emptied, though NOT read or filled (this Landlock cannot forbid it).")
+            lines.append(
+                "Your files can be truncated, though NOT read or filled (this version of Landlock cannot forbid it)."
+            )
     else:
         lines.append("Files: NOT isolated; code can read and change what its user can (this kernel has no Landlock).")
     if means.root and sys.platform == "linux":
         lines.append(
-            "Privileges: a user id of its own, no new privileges, no capabilities but, where the interpreter lies in a"
-            " private folder, one to read past that; Landlock bounds what it reads."
+            "Privileges: its own user id, no new privileges, no capabilities except, if the interpreter is "
+            "in a private folder, one to read past that; Landlock limits what it can read."
             if abi
-            else "Privileges: a user id of its own and no capabilities; NOT where the interpreter lies in a private"
-            " folder: then it is root."
+            else "Privileges: its own user id and no capabilities; NOT if the interpreter is in a private "
+            "folder: then it is root."
         )
     elif abi:
         lines.append(
@@ -184,9 +184,9 @@ def promises(means: KernelFeatures) -> tuple[str, ...]:
 def promises_in_short(means: KernelFeatures) -> str:
     """Return the features that a plain process has and lacks, worded as the end of a sentence."""
     has = [
-        *(["a filter of system calls (no sockets)"] if means.seccomp else []),
+        *(["a system call filter (no sockets)"] if means.seccomp else []),
         *(["Landlock over files"] if means.landlock else []),
-        *(["a user id of its own"] if means.root and sys.platform == "linux" else []),
+        *(["its own user id"] if means.root and sys.platform == "linux" else []),
         "limits of time, memory and disk",
     ]
     lacks = [

@@ -116,8 +116,8 @@ class Report:
     backend: str = ""
     suspicious: tuple[str, ...] = ()  # evidence against the report (a patched pytest, a runner that died)
     changed: tuple[str, ...] = ()  # changed state (classes, ``sys`` …), opened files of the tree, and started processes
-    plain: bool | None = None  # None if this was not checked
-    doubtful: str = ""  # reasons why a pass is marked: the body is not plain, or it changed or opened something
+    plain: bool | None = None  # whether the body is within the safe subset of Python; None if this was not checked
+    doubtful: str = ""  # reasons why a pass is doubtful: the body is not plain, or it changed state or opened files
     running: str = ""  # the test that was running when the process ended early
     notes: tuple[str, ...] = ()  # modules that could not be imported during collection
     trace: Mapping[str, Any] | None = None  # the recorded trace; see ``workbench.regeneration.building``
@@ -138,7 +138,7 @@ class Report:
         try:
             return typed_json.convert(cls, {**data, "backend": "", "plain": None, "doubtful": ""})
         except typed_json.WrongForm as error:
-            detail = "What it reported is not the report of a test run."
+            detail = "Its output is not the report of a test run."
             return cls(str(data.get("job", "")), Verdict.CRASHED, Reason.TAMPERED, detail, suspicious=(str(error),))
 
 

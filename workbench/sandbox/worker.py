@@ -55,9 +55,9 @@ _MOST_CHANGES = 5
 _Changes = dict[tuple[object, ...], frozenset[str]]
 
 #: Reason and detail for a candidate that caused the runner to die twice.
-_DIED = (Reason.TAMPERED, "It took the runner down twice; its end could not be observed.")
+_DIED = (Reason.TAMPERED, "It crashed the runner twice; how it ended could not be observed.")
 _KILLED = (Reason.OUT_OF_MEMORY, "It used more memory than allowed, and the kernel ended the sandbox.")
-_OVERRUN = (Reason.DISK_FULL, "It wrote more than allowed, and was ended.")
+_OVERRUN = (Reason.DISK_FULL, "It wrote more than allowed, and was stopped.")
 
 
 class Worker:
@@ -162,14 +162,14 @@ class Worker:
         if not await self._fails_without_result(job):
             if await self._fails_without_result(replace(job, content=original)):
                 return _forged(report, "It reports success even when its result is discarded.")
-            doubts.append("its tests pass whatever it returns, so that a forged report would not be noticed")
+            doubts.append("its tests pass whatever it returns, so a forged report would not be noticed")
         decoy = safety.make_decoy(job.tests)
         cold = await self._with_decoy(job, decoy)
         if cold is not None and safety.is_fooled(cold, decoy):
             honest = await self._with_decoy(replace(job, content=original), decoy)
             if honest is not None and not safety.is_fooled(honest, decoy):
                 return _forged(report, "It reports success even for a test that cannot pass.")
-            doubts.append("a test that cannot pass could not be run beside its own")
+            doubts.append("a test that cannot pass could not be run alongside its own tests")
         elif cold is None or not safety.passed_beside(cold, decoy):
             suspicion = "its tests did not all pass in a fresh interpreter"
             report = replace(report, suspicious=(*report.suspicious, suspicion))

@@ -97,7 +97,7 @@ def translate(error: sqlite3.Error, path: Path) -> SessionError:
             f"free some space, then run: workbench resume {path}"
         )
     if "interrupted" in words:
-        return SessionCorrupt(f"{path.name} is damaged: a look at it came to no end; nothing was changed.")
+        return SessionCorrupt(f"{path.name} is damaged: checking it did not finish; nothing was changed.")
     if "disk i/o" in words:
         return _disk_error(error, path)
     if "locked" in words or "busy" in words:
@@ -119,20 +119,20 @@ def _disk_error(error: sqlite3.Error, path: Path) -> SessionError:
     limit = _size_limit(path)
     if limit is not None and _name_of(error) in _WRITING:
         return SessionFull(
-            f"{path.name} may not grow: files may have {limit:,} bytes at most here (ulimit -f). Everything finished so "
+            f"{path.name} cannot grow: files are limited to {limit:,} bytes here (ulimit -f). Everything finished so "
             f"far is kept; raise that limit, then run: workbench resume {path}"
         )
     if _log_was_deleted(error, path):
         return SessionError(
-            f"The log of {path.name} ({log.log_path(path).name}) was deleted while a program writes the session, so that "
-            "it cannot be read now; let that program end, which brings the log into the file, then try again."
+            f"The log of {path.name} ({log.log_path(path).name}) was deleted while a program writes the session, "
+            "so it cannot be read now; let that program end, which writes the log into the file, then try again."
         )
     if not path.exists():
         return SessionMissing(f"{path} was moved or deleted while it was open; put it back, then try again.")
     kind = _name_of(error).removeprefix("SQLITE_IOERR_").lower().replace("_", " ") or "no reason given"
     return SessionError(
         f"The disk refused {path.name} ({kind}), although it is not full: a quota, the disk itself or its connection; "
-        "what was finished before is kept."
+        "finished work is kept."
     )
 
 
@@ -163,7 +163,7 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.execute("PRAGMA foreign_keys = ON")
-                # Checkpoints are left to workbench.session.log, which gives the file a new name with each.
+                # Checkpoints are left to workbench.session.log, which renames the file at each of them.
                 connection.execute("PRAGMA wal_autocheckpoint = 0")
             else:
                 connection.execute("PRAGMA temp_store = MEMORY")
@@ -183,7 +183,7 @@ def _require_session(path: Path) -> None:
     except OSError as error:
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             raise SessionMissing(
-                f"There is no session {path}; `workbench locate sessions` tells where they are kept."
+                f"There is no session {path}; `workbench locate sessions` prints their folder."
             ) from None
         raise SessionError(f"{path} cannot be opened: {error.strerror}.") from None
     if stat.S_ISDIR(status.st_mode):
@@ -230,12 +230,14 @@ def _opened(path: Path, *, write: bool) -> sqlite3.Connection:
                 raise _no_session(path)
             if version != schema.SCHEMA_VERSION:
                 raise SessionOfOtherVersion(
-                    f"{path.name} was made by {_release(connection)} (schema {version}), and only that reads it: this is workbench "
+                    f"{path.name} was made by {_release(connection)} (schema {version}), and only that version "
+                    "can read it: this is workbench "
                     f"{__version__}, for schema {schema.SCHEMA_VERSION}. The file was not changed."
                 )
             if part := schema.foreign_part(connection):
                 raise SessionCorrupt(
-                    f"{path.name} is not opened: it holds {part}, which no session of the workbench has; nothing was changed."
+                    f"{path.name} was not opened: it contains {part}, which no workbench session has; nothing was "
+                    "changed."
                 )
         except BaseException:
             connection.close()

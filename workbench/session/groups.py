@@ -12,6 +12,8 @@ CONTROLS = ("reference", "stub")
 AGENT_LIMITS = {"max_steps": "limit of steps", "read_limit": "characters read at once"}
 """Labels of an agent's limits, by their keys in a run's plan."""
 NO_SETTINGS = "{}"
+WITHOUT, SOURCES = "none", "source"
+"""Contexts that every page of a usage run is compared with: no page, and the project's sources."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

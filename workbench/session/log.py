@@ -184,14 +184,14 @@ def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool
             return False
         if own[1] not in (base, generation):
             connection.execute("ROLLBACK")
-            raise ForeignLog(f"{path.name} holds the content of another file")
+            raise ForeignLog(f"{path.name} contains the content of another file")
         # Until the file has its new name, another program may be about to write that very name.
         names = (generation, secrets.token_hex(16)) if own[1] == generation else (base, generation)
         connection.execute("UPDATE log_identity SET base = ?, generation = ?, transactions = transactions + 1", names)
         connection.execute("COMMIT")
         # Check again as late as possible; an overwrite after this point is a known limitation.
         if not belongs(path):
-            raise ForeignLog(f"{path.name} holds the content of another file")
+            raise ForeignLog(f"{path.name} contains the content of another file")
         busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
     except sqlite3.OperationalError as error:

@@ -84,8 +84,8 @@ class Original:
     def remember(self, connection: sqlite3.Connection, *, again: bool = False) -> None:
         """Cache the file's content in memory if it is small enough; later changes are in its log.
 
-        Must be called outside any transaction, when the log is empty. With ``again``, it is only cached if it was
-        before.
+        Must be called outside any transaction, when the log is empty. With ``again``, the content is cached only if it
+        was cached before.
         """
         if again and not self._remembers:
             return
@@ -169,7 +169,7 @@ def copy_into(connection: sqlite3.Connection, target: Path) -> None:
 
 
 def _made_its_own(copy: sqlite3.Connection) -> None:
-    """Make a copy independent: the original's log does not match it, and no engine is working on it."""
+    """Make a copy independent of the original, with a new log identity and without leases of engines."""
     with contextlib.suppress(sqlite3.OperationalError):
         copy.execute("DELETE FROM leases")
         copy.execute(

@@ -92,7 +92,7 @@ class SessionReader(RowReader):
             return []
 
     def _without_feed(self) -> int:
-        self.note_damage("table changes", "a page of it is damaged; what changes is not seen live")
+        self.note_damage("table changes", "a page of it is damaged; changes are not shown live")
         return 0
 
     def _changes(self, since: int, limit: int) -> list[rows.Change]:
@@ -239,7 +239,11 @@ class SessionReader(RowReader):
             "WHERE trial_id = ? AND kind = 'respond' ORDER BY number DESC LIMIT 1",
             (trial_id,),
         )
-        return self.kept(found[0][0], f"the response schema of trial {trial_id}") if found and found[0][0] else None
+        return (
+            self.text_or_none(found[0][0], f"the response schema of trial {trial_id}")
+            if found and found[0][0]
+            else None
+        )
 
     def call(self, call_id: int) -> rows.CallRow | None:
         return self._one(rows.CallRow, "calls", call_id)

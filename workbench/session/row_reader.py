@@ -21,7 +21,7 @@ Row = TypeVar("Row")
 
 
 class TextDamaged(SessionCorrupt):
-    """A single text of a session cannot be read; the rest can."""
+    """A single text of a session cannot be read; the others can."""
 
 
 class RowReader:
@@ -120,7 +120,7 @@ class RowReader:
                 if marked:
                     marked.clear()
                     name = next((str(value) for value in row if isinstance(value, str)), "?")
-                    self.note_damage(f"row {name}", "it holds text that is not UTF-8")
+                    self.note_damage(f"row {name}", "it contains text that is not UTF-8")
             return rows
         finally:
             self._connection.text_factory = str
@@ -176,7 +176,7 @@ class RowReader:
         except TextDamaged as error:
             return f"({error})"
 
-    def kept(self, digest: str | None, of: str) -> str | None:
+    def text_or_none(self, digest: str | None, of: str) -> str | None:
         """Return a text for processing, or None if there is none or it cannot be read."""
         try:
             return None if digest is None else self.text(digest, of=of)

@@ -29,7 +29,7 @@ class RunRow:
     name: str | None = None  # chosen by the user
     archived_at: float | None = None  # None unless archived
     queue_position: float | None = None  # position in the queue; None unless queued
-    paused: int = 0  # 1 if it is held back in the queue
+    paused: int = 0  # 1 if it is paused in the queue
 
     @property
     def has_candidates(self) -> bool:

@@ -70,7 +70,7 @@ CONTROL_FAILS = (
 """SQL for whether a candidate is a control with an unexpected verdict."""
 
 DOUBTFUL = "(candidates.doubtful IS NOT NULL)"
-"""SQL for whether a verdict is doubtful."""
+"""SQL for whether a verdict is a doubtful pass, which the body might have forged."""
 CUT = "EXISTS (SELECT 1 FROM calls WHERE calls.id = candidates.call_id AND finish_reason = 'length')"
 """SQL for whether a candidate's answer was cut at a token limit."""
 
@@ -104,8 +104,8 @@ class SampleCount:
     rechecked: int = 0  # number retested on the cold route
     disagreeing: int = 0  # number of these with a different verdict
     backends: tuple[str, ...] = ()  # sandboxes that produced the verdicts
-    recent: tuple[int, int] = (0, 0)  # number of verdicts after each of the two given times
-    first_recent: float | None = None  # time of the first verdict after the second given time
+    recent: tuple[int, int] = (0, 0)  # number of verdicts after each of the two times in ``since``
+    first_recent: float | None = None  # time of the first verdict after the second of these times
     newest: int = 0  # id of the newest row
     repaired: bool = False  # whether their answers had to be repaired to get a body
     cut: bool = False  # whether their answers were cut at a token limit

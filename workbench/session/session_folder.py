@@ -76,7 +76,7 @@ def _held(path: Path) -> Iterator[list[Path]]:
     The log of a damaged file is moved along unread.
     """
     if not path.is_file():
-        raise SessionError(f"{path} is not there any more.")
+        raise SessionError(f"{path} no longer exists.")
     wal, index = Path(f"{path}-wal"), Path(f"{path}-shm")
     try:
         yield from _holding(path, wal)
@@ -176,7 +176,7 @@ def restore(deleted: Deleted) -> Path:
     """Restore a session to its original path, numbered if that is taken. Raises SessionError if the file is gone."""
     place = free_place(deleted.was)
     if not deleted.path.exists():
-        raise SessionError(f"{deleted.path.name} is not in the trash any more.")
+        raise SessionError(f"{deleted.path.name} is no longer in the trash.")
     move(deleted.path, place)
     _note(deleted.path).unlink(missing_ok=True)
     return place

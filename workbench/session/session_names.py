@@ -22,14 +22,14 @@ def check_name(text: str) -> Path:
     if not text.strip():
         raise UsageError("The session's name is empty (is a shell variable not set?); give a name or a file.")
     if not text.isprintable():
-        raise UsageError(f"{shown(ascii(text))} cannot be a session's name: it holds control or broken characters.")
+        raise UsageError(f"{shown(ascii(text))} cannot be a session's name: it contains control or broken characters.")
     path = expanded(text)
     if text.endswith("/") or path.name in ("", ".", "..") or text.rpartition("/")[2] in (".", ".."):
         raise UsageError(f"{shown(text)} names a folder, not a session; give a name or a file.")
     if path.name == SUFFIX:
-        raise UsageError(f"{shown(text)} has no name before its ending; give a name or a file.")
+        raise UsageError(f"{shown(text)} has no name before its extension; give a name or a file.")
     if len(path.name.encode()) > _LONGEST or len(str(path).encode()) > _LONGEST_PATH:
-        raise UsageError(f"{text[:40]}… is too long for a session's name; at most {_LONGEST} bytes are taken.")
+        raise UsageError(f"{text[:40]}… is too long for a session's name; at most {_LONGEST} bytes are allowed.")
     return path
 
 
@@ -48,7 +48,7 @@ def resolve_session(text: str) -> Path:
             return place
     if given.exists():
         require_ordinary(given)
-    raise UsageError(f"There is no session {text!r}; `workbench locate sessions` tells where they are kept.")
+    raise UsageError(f"There is no session {text!r}; `workbench locate sessions` prints their folder.")
 
 
 def new_place(text: str) -> Path:

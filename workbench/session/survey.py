@@ -168,7 +168,7 @@ class Survey:
         present = set(self._all("SELECT type, name FROM main.sqlite_master"))
         readable = {name for kind, name in present if kind in {"table", "view"}}
         for kind, name in sorted(expected - present):
-            self._note(f"{kind} {name}", "is missing" + ("; changes are not seen live" if kind == "trigger" else ""))
+            self._note(f"{kind} {name}", "is missing" + ("; changes are not shown live" if kind == "trigger" else ""))
         for table, columns in _rules().items():
             if table not in readable:
                 self._note(f"table {table}", "is missing")
@@ -239,9 +239,7 @@ class Survey:
             raise
         for name, count in found:
             rows = f"{count:,} of its rows hang" if count != 1 else "a row hangs"
-            self._note(
-                f"table {child}", f"{rows} on {_noun(parent)} {shown(name)}, which cannot be read or is not there"
-            )
+            self._note(f"table {child}", f"{rows} on {_noun(parent)} {shown(name)}, which cannot be read or is missing")
 
     # -- the views and copies that replace damaged tables
 
@@ -276,7 +274,7 @@ class Survey:
         if not missing:
             return
         for (key,) in missing:
-            self._note(f"run {shown(key)}", "its own row is damaged or missing; what hangs on it is shown")
+            self._note(f"run {shown(key)}", "its own row is damaged or missing; everything that belongs to it is shown")
         if found and found[0][0] == "table":
             self._connection.execute("ALTER TABLE temp.runs RENAME TO known_runs")
         elif found:

@@ -98,7 +98,7 @@ class SessionWriter:
                 if replaced:
                     saved = rescue(self._connection, self.path)
             except OSError as error:
-                raise SessionError(f"What {self.path.name} held cannot be saved: {error.strerror}.") from None
+                raise SessionError(f"The content of {self.path.name} cannot be saved: {error.strerror}.") from None
             if fate is Fate.WITHOUT_LOG and replaced:
                 # Another program already writes the file with a new log, so ours must not be checkpointed.
                 leave_open(self._connection, None)
@@ -269,7 +269,8 @@ class SessionWriter:
             with self._lock, translated(self.path):
                 now = lease.beating_elsewhere(self._connection, run_id)
             if now is None:
-                return  # released, or alive by this machine's clock; the transaction decides
+                # the lease was released, or its holder seems alive by this machine's clock; the transaction decides
+                return
             if now != first:
                 raise lease.RunHeld(
                     f"Run {run_id} is being executed by an engine on another machine, whose clock differs from this one's; "

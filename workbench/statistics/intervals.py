@@ -23,7 +23,7 @@ from statistics import NormalDist
 
 PLURALS = {"repository": "repositories", "file": "files", "task": "tasks", "case": "cases", "trial": "trials"}
 OF_TRIALS = {"repository": "case", "file": "case", "task": "trial", "": ""}
-"""Names of the clusters of trials, by those of the clusters of tasks."""
+"""Names of the clusters of trials that correspond to the clusters of tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +208,10 @@ class Interval:
         count = f"{self.units:,} {PLURALS[self.unit] if self.units != 1 else self.unit}"
         if self.low is None:
             if self.lopsided:
-                return f"No interval: one of {count} holds nearly all tasks."
+                return f"No interval: one of {count} contains nearly all tasks."
             if self.units >= FEWEST:
                 return f"No interval: all of {count} have the same difference, which shows no spread."
-            alike = "; tasks of one file are alike and are no substitute" if self.unit == "file" else ""
+            alike = "; tasks of one file are similar and are no substitute" if self.unit == "file" else ""
             return f"No interval: {count} {'are' if self.units != 1 else 'is'} too few ({FEWEST} are needed){alike}."
         if self.certain:
             return f"95 % interval (Wilson) over {count}, which all have the same value."

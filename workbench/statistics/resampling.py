@@ -43,7 +43,7 @@ def can_be_drawn(tasks: Iterable[RankedTask]) -> bool:
 
 
 def drawn_orders(tasks: Iterable[RankedTask], *, resamples: int, seed: int = 0) -> Callable[[str, str], float]:
-    """Return a function of two systems that gives the share of resamples in which the first is strictly better.
+    """Return a function of two systems that returns the share of resamples in which the first is strictly better.
 
     Repositories are drawn, or files if there is only one repository. Raises ValueError if there are no tasks.
     """

@@ -28,7 +28,7 @@ from workbench.studies.outcome import FunctionFacts, StudyOutcome, function_fact
 from workbench.studies.published_comparison import PublishedComparison, published_comparison
 from workbench.studies.text_metrics import TextMetrics, text_metrics
 
-NO_TEXTS = "Metrics of texts are of studies of docs; this one has none."
+NO_TEXTS = "Text metrics need a study of docs; this is another kind of study."
 PARTS = 3
 """Number of parts of about equal size into which a numeric property divides functions."""
 WHOLE = "all functions"
@@ -113,7 +113,7 @@ def analyse(
         return None
     problem, found = "", None
     try:
-        needed("scipy", "how metrics go with pass@k")
+        needed("scipy", "correlating metrics with pass@k")
     except MetricUnavailable as error:
         if metrics:
             raise

@@ -262,7 +262,7 @@ def snapshots_of(reader: SessionReader, pointed: Sequence[StudyCellRow]) -> dict
 
 
 def tasks_of_others(reader: SessionReader, study: Study, source: str, snapshots: Mapping[str, str]) -> list[CellWork]:
-    """Return what another session has on a study's repositories, matched by source or content.
+    """Return another session's results for a study's repositories, matched by source or content.
 
     A row and column can have several cells.
     """
@@ -368,7 +368,7 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
             scores=scores.get(row.id, {}),
             checks={
                 "works": (check.works, check.run, check.blocks),
-                "claims": (check.claims_true, check.said, check.claims),
+                "claims": (check.claims_true, check.claims_decided, check.claims),
             }
             if check is not None
             else {},
@@ -406,7 +406,7 @@ def _trial_cell(cell: CellWork, made: Sequence[_Made]) -> CellWork:
 
 
 def trials_of_others(reader: SessionReader, study: Study, source: str, _: object) -> list[CellWork]:
-    """Return what another session has on the cases of a study, as cells of additional columns."""
+    """Return another session's results for the cases of a study, as cells of additional columns."""
     cells: dict[tuple[str, StudyColumn], list[_Made]] = {}
     for one in _made(reader, trials_on(reader, study.rows)).values():
         cells.setdefault((one.row.case_id, StudyColumn(one.row.agent, one.row.model, source)), []).append(one)

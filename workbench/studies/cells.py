@@ -98,7 +98,7 @@ class Mean:
     def judged_words(self, measure: str) -> str:
         """Return the counts behind a share: ``8 of 10 blocks, 2 not run``."""
         good, judged, every = self.judged or (0, 0, 0)
-        noun, left = ("block", "not run") if measure == "works" else ("claim", "cannot be said")
+        noun, left = ("block", "not run") if measure == "works" else ("claim", "undecided")
         rest = f", {every - judged:,} {left}" if every > judged else ""
         return f"{good:,} of {plural(judged, noun)}{rest}"
 
@@ -188,8 +188,8 @@ def missing_of(trial: TrialTally, measure: str, scale: Scale) -> tuple[str, str]
     if measure == "score":
         return UNSCORED, _unscored(trial, scale)
     if measure in trial.checks:
-        return "without a share", "no block was run" if measure == "works" else "nothing can be said of its claims"
-    return "not checked", "" if trial.readme else "no README was handed in"
+        return "without a share", "no block was run" if measure == "works" else "all of its claims are undecided"
+    return "not checked", "" if trial.readme else "no README was submitted"
 
 
 def _unscored(trial: TrialTally, scale: Scale) -> str:
@@ -325,7 +325,7 @@ def _pass(work: CellWork, k: int, samples: int) -> Mean:
     few = f"fewer than {k} counted samples" if k > 1 else "no counted sample"
     missing = [
         Missing(WITHOUT, f"{few} yet", waiting),
-        Missing(WITHOUT, f"{few}: the others are errors of ours or were not requested", undefined - waiting),
+        Missing(WITHOUT, f"{few}: the others are workbench errors or were not requested", undefined - waiting),
         Missing(WITHOUT, "not begun", ahead),
     ]
     if len(files) > 1:

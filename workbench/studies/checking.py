@@ -83,7 +83,7 @@ def drafted(values: Mapping[str, Any], like: Study | None = None) -> Study:
         expected = problem.expected.replace("not ''", "not nothing")
         raise BadField(field, f"{field} must be {expected}.") from None
     if study.name in packaged_studies() and study != study_named(study.name):
-        message = f"{study.name} is the study that comes with the program, as it is there; give yours another name."
+        message = f"{study.name} is the name of a bundled study; choose another name for yours."
         raise BadField("name", message)
     return study
 

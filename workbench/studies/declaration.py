@@ -127,7 +127,7 @@ class Study:
         try:
             return typed_json.decode(cls, text)
         except typed_json.WrongForm:
-            raise BadStudy("The declaration of a study in this session is damaged; declare it anew.") from None
+            raise BadStudy("The declaration of a study in this session is damaged; declare it again.") from None
 
 
 def with_amounts(study: Study, *, repeats: int = 0, samples: int = 0) -> Study:

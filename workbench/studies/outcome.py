@@ -164,12 +164,13 @@ class StudyOutcome:
         titles = {one.column.name: shortened(one.title, _TITLE) for one in self.by_column}
         compared = next((titles[one.column.name] for one in self.by_column if not one.apart), "")
         notes = [
-            f"{titles[one.column.name]} is not compared with {compared}, for it was made otherwise: {'; '.join(one.apart)}."
+            f"{titles[one.column.name]} is not compared with {compared}, because its conditions differ: "
+            f"{'; '.join(one.apart)}."
             for one in self.by_column
             if one.apart
         ]
         notes += [
-            f"{sentence[:-1]}, so it is compared with nothing."
+            f"{sentence[:-1]}, so it is not compared at all."
             for sentence in _without_figures(self.by_column, self.study, own=True)
         ]
         for column in self.columns:
@@ -180,7 +181,9 @@ class StudyOutcome:
                 if cell.work.left_out
             ]
             if mixed := mixed_words([cell.work for cell in cells]):
-                notes.append(f"{titles[column.name]} was not made the same in all rows: {'; '.join(mixed)}.")
+                notes.append(
+                    f"{titles[column.name]} does not have the same conditions in all rows: {'; '.join(mixed)}."
+                )
         return tuple(notes)
 
     def summary(self, column: StudyColumn) -> ColumnSummary:

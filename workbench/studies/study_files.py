@@ -115,10 +115,11 @@ def _parsed(values: Mapping[str, object], file: Path) -> Study:
         raise table.wrong("rows", f"a list of {'test cases' if kind == AGENTS else 'sources'}, and it names none")
     if not study.columns and not study.results:
         raise BadStudy(
-            f"{file}: the study has no column; name {' and '.join(_COLUMN_KEYS[kind])} under [columns], or results of others."
+            f"{file}: the study has no column; list {' and '.join(_COLUMN_KEYS[kind])} under [columns], or "
+            "imported results."
         )
     if (cells := len(study.rows) * len(study.columns)) > MOST_CELLS:
-        raise table.wrong("rows", f"fewer: a study has at most {MOST_CELLS:,} cells, and this one {cells:,}")
+        raise table.wrong("rows", f"fewer: a study has at most {MOST_CELLS:,} cells; this one has {cells:,}")
     return study
 
 
@@ -162,7 +163,7 @@ def _distinct(table: TomlTable, key: str) -> tuple[str, ...]:
 def _check_distinct(table: TomlTable, key: str, found: Sequence[str]) -> tuple[str, ...]:
     for number, one in enumerate(found):
         if one in found[:number]:
-            raise table.wrong(key, f"a list in which each stands once, and '{one}' is there twice")
+            raise table.wrong(key, f"a list without duplicates, but '{one}' appears twice")
     return tuple(found)
 
 
@@ -250,7 +251,7 @@ def declared_of(study: Study) -> dict[str, Any]:
         systems = list(dict.fromkeys(one.system for one in study.columns))
         models = list(dict.fromkeys(one.model for one in study.columns if kind != AGENTS or not is_remote(one.system)))
         if study.columns != _product(kind, systems, models):
-            raise BadStudy("A study.toml has each system with each model, and this study has other columns.")
+            raise BadStudy("A study.toml combines each system with each model, but this study has other columns.")
         named = dict(zip(_COLUMN_KEYS[kind], (systems, models), strict=True))
         found["columns"] = {key: names for key, names in named.items() if any(names)}
     for name in ("limits", "settings"):

@@ -54,7 +54,7 @@ class StudyReader:
         return self._outcome
 
     def _left_runs(self) -> set[str]:
-        """Return the runs with a new state although nothing was written: an engine started or died."""
+        """Return the runs whose state changed without a write, because an engine started or died."""
         known: dict[str, str] = {}
         for cell in (self._cells or {}).values():
             if cell.run and not cell.session and cell.run_state in ("running", "queued", "interrupted"):

@@ -191,6 +191,6 @@ def _bodies(reader: SessionReader, cell: StudyCell, tasks: Container[str]) -> di
     found: dict[str, list[str]] = {}
     mine = [one.task for one in cell.work.tasks if one.task in tasks]
     for task, digest in counted_bodies(reader, mine, Group("", *cell.work.group, cell.work.settings)):
-        if body := reader.kept(digest, "a body"):
+        if body := reader.text_or_none(digest, "a body"):
             found.setdefault(task, []).append(body)
     return found

@@ -53,7 +53,7 @@ def trial_mean_words(mean: Mean, measure: str) -> str:
     """Return a mean of trials with its basis: ``50.0 of 1 scored trial, 1 unscored``, ``100.0 (1 of 1 block)``."""
     text = mean_words(mean, measure)
     if mean.own is not None:
-        text = f"{mean.own[0]:.1f} of {mean.own[1]:.1f} own points; in all {text}"
+        text = f"{mean.own[0]:.1f} of {mean.own[1]:.1f} own points; overall {text}"
     if mean.judged is not None and mean.items:
         text += f" ({mean.judged_words(measure)}{'' if mean.interval.low is not None else '; too few for an interval'})"
     if not mean.missing:

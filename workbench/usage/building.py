@@ -24,10 +24,12 @@ from workbench.usage.tree import test_id, usage_workspace
 from workbench.usage.verdicts import hidden_calls, job
 
 #: Incremented whenever the same repository would yield different usage tasks.
-USAGE_TASKS_FORMAT = 1
+USAGE_TASKS_FORMAT = 2
 MOST_TASKS = 200
 #: Public callables that are tried on the calls of a task, and calls on which they are tried.
-_MOST_PROBED, _PROBED_CALLS = 200, 8
+_MOST_PROBED, _PROBED_CALLS = 200, 24
+#: Time limit of a replay, and for each call of a function and of a command.
+_SECONDS, _SECONDS_A_CALL = 5.0, (1.0, 3.0)
 #: Characters of a result beyond which a longer one tells no more about what is asked for.
 _TELLING = 80
 
@@ -50,6 +52,7 @@ class UsageTaskSet:
     suite_seconds: float
     backend: str
     environment: str  # digest of the test environment
+    test_paths: tuple[str, ...] = ()  # test files with names that pytest does not collect
 
     @property
     def should_be_named(self) -> tuple[str, ...]:
@@ -75,6 +78,7 @@ async def build_usage_tasks(
     suite_limits = replace(limits, seconds=max(limits.seconds, rules.suite_seconds), output_kb=limits.output_kb * 8)
     async with pool(backend, workspace, workers=1, limits=limits) as suite_pool:
         report = await run_recorded(suite_pool, suite_limits, rules, lambda line: on_progress("suite", 0, 0, line))
+        workspace = suite_pool.workers[0].workspace  # knows test files that are not named as such
     passed = frozenset(test.id for test in report.tests if test.outcome == "passed")
     names = await asyncio.to_thread(PublicNames, snapshot_root)
     found, dropped = await asyncio.to_thread(tasks_of_calls, _of_passing(report.calls or {}, passed), names)
@@ -105,6 +109,7 @@ async def build_usage_tasks(
         suite_seconds=report.seconds,
         backend=backend.name,
         environment=environment.digest,
+        test_paths=workspace.test_paths,
     )
 
 
@@ -161,29 +166,34 @@ class _Replays:
 
     async def _decide(self, position: int, task: UsageTask) -> UsageTask | Dropped:
         calls = hidden_calls(task)
-        runs = await asyncio.gather(
-            self._run(self.pools[0], position, calls, task.target.reference),
-            # In another order, a result that depends on the calls before it differs.
-            self._run(self.pools[1], position, dict(reversed(calls.items())), task.target.reference),
-        )
-        replayed = _replayed(task, runs)
+        one, other = self.pools if position % 2 else self.pools[::-1]
+        first = await self._run(one, position, calls, task)
+        second: dict[int, TestOutcome] = {}
+        if any(test.value for test in first.values()):
+            # Each second call without those between, because a result may depend on the calls before it
+            for odd in (0, 1):
+                part = {number: call for number, call in calls.items() if number % 2 == odd}
+                second |= await self._run(other, position, part, task)
+        replayed = _replayed(task, (first, second))
         if isinstance(replayed, Dropped):
             return replayed
         return _with_shown(replayed, await self._others_that_fit(position, calls, replayed))
 
     async def _run(
-        self, workers: Pool, position: int, calls: Mapping[int, Call], answer: str
+        self, workers: Pool, position: int, calls: Mapping[int, Call], task: UsageTask, answer: str = ""
     ) -> dict[int, TestOutcome]:
-        """Return the outcomes of an answer on calls, by their numbers; calls without an outcome are missing."""
-        limits = replace(self.limits, seconds=max(self.limits.seconds, 5.0 * len(calls)))
-        report = await workers.run(job("replay", position, calls, answer, limits))
+        """Return the outcomes of an answer, or of the reference, on calls by their numbers; some may be missing."""
+        # Some commands never end without a terminal, or wait for what the tests had replaced.
+        a_call = _SECONDS_A_CALL[task.target.kind == "command"]
+        limits = replace(self.limits, seconds=_SECONDS + a_call * len(calls))
+        report = await workers.run(job("replay", position, calls, answer or task.target.reference, limits))
         numbers = {test_id(position, number): number for number in calls}
         return {numbers[test.id]: test for test in report.tests if test.id in numbers}
 
     async def _others_that_fit(
         self, position: int, recorded: Mapping[int, Call], task: UsageTask
-    ) -> list[frozenset[str]]:
-        """Return, for each of the first calls, the other public callables that have its result."""
+    ) -> dict[tuple[str, ...], frozenset[str]]:
+        """Return, for each of the most telling calls by its inputs, the other public callables that have its result."""
         count = len(task.parameters)
         others = [
             one
@@ -192,17 +202,19 @@ class _Replays:
             and one.least <= count and (one.most is None or count <= one.most)
         ][:_MOST_PROBED]  # fmt: skip
         if task.target.kind == "command" or not others:
-            return []
-        first = {call.inputs: call for call in task.hidden[:_PROBED_CALLS]}
+            return {}
+        telling = sorted(task.hidden, key=lambda call: (_is_echo(call), -len(call.expected)))
+        first = {call.inputs: call for call in telling[:_PROBED_CALLS]}
         tried = {number: call for number, call in recorded.items() if call.inputs in first}
         probe = _PROBE.format(names=[(one.module, one.attribute) for one in others])
-        outcomes = await self._run(self.pools[0], position, tried, probe)
-        found = []
+        outcomes = await self._run(self.pools[position % 2], position, tried, task, probe)
+        found = {}
         for number, recorded_call in tried.items():
             call = first[recorded_call.inputs]
             texts = decode(outcomes[number].value).split() if number in outcomes and outcomes[number].value else ()
             wanted = hashlib.sha256(call.expected.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-            found.append(frozenset(one.name for one, text in zip(others, texts, strict=False) if text == wanted))
+            fitting = (one.name for one, text in zip(others, texts, strict=False) if text == wanted)
+            found[call.inputs] = frozenset(fitting)
         return found
 
 
@@ -285,19 +297,25 @@ def _chosen(calls: Sequence[Call]) -> tuple[Call, ...]:
     return tuple(calls[number] for number in sorted(number for _, number in sorted(ranks)[:MOST_CALLS]))
 
 
-def _with_shown(task: UsageTask, fitting: Sequence[frozenset[str]]) -> UsageTask | Dropped:
+def _is_echo(call: Call) -> bool:
+    """Return whether the result is one of the inputs, which does not tell what is done with them."""
+    return call.expected in call.inputs
+
+
+def _with_shown(task: UsageTask, fitting: Mapping[tuple[str, ...], frozenset[str]]) -> UsageTask | Dropped:
     """Show the two calls with different results that the fewest other public callables fit; ties show longer results.
 
-    ``fitting`` has, for the first calls, the other callables with the same result.
+    ``fitting`` has, by the inputs of some calls, the other callables with the same result.
     """
     calls = task.hidden
-    unknown = frozenset({"?"})
+    every = frozenset[str]().union(*fitting.values())  # may fit a call on which they were not tried
 
     def rank(pair: tuple[int, int]) -> tuple[object, ...]:
         rest = {call.expected for number, call in enumerate(calls) if number not in pair}
-        one, other = (fitting[number] if number < len(fitting) else unknown for number in pair)
-        told = sum(min(len(calls[number].expected), _TELLING) for number in pair)
-        return rest <= {"None"}, len(rest) < LEAST_RESULTS, len(one & other), -told, pair
+        one, other = (fitting.get(calls[number].inputs, every) for number in pair)
+        echoes = sum(_is_echo(calls[number]) for number in pair)
+        length = sum(min(len(calls[number].expected), _TELLING) for number in pair)
+        return rest <= {"None"}, len(rest) < LEAST_RESULTS, len(one & other), echoes, -length, pair
 
     pairs = combinations(range(len(calls)), 2)
     best = min((pair for pair in pairs if calls[pair[0]].expected != calls[pair[1]].expected), key=rank)

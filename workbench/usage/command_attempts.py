@@ -8,9 +8,8 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.base.text import one_line
-from workbench.usage.pages import PageCommand, UsagePage
+from workbench.usage.pages import PageCommand, UsagePage, commands_of_program, options_of_program, spellings
 from workbench.usage.probing import Attempt, text_of
-from workbench.usage.programs import commands_of_program, options_of_program, spellings
 from workbench.usage.tasks import UsageTask
 
 _MOST_VALUES = 6
@@ -18,7 +17,7 @@ _MOST_VALUES = 6
 
 def command_attempts(page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
     """Yield the page's commands of the program with the inputs in the place of their values, then its options."""
-    own = commands_of_program(page, task)
+    own = commands_of_program(page, task.package, task.target.path)
     ways = [_of_command(one, task) for one in sorted(own, key=lambda one: not one.block)]
     yield from (one for turn in itertools.zip_longest(*ways) for one in turn if one is not None)
     yield from _of_options(own, page, task)
@@ -80,19 +79,22 @@ def _shape(word: str, files: set[str]) -> str:
 def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
     """Yield the program with the options that the page names: none, one, then two of them."""
     named = options_of_program(page, task)
+    if not any(call.stdin for call in task.shown):
+        named.pop("-", None)
     same = spellings(named)
     options = [
         (name, any(named[one][0] for one in named if same[one] == name), line)
         for name, (_, line) in named.items()
         if same[name] == name and name not in {"-h", "--help", "--version"}
     ]
+    others = [(name, takes, line) for name, (takes, line) in named.items() if same[name] != name]
     subcommands = dict.fromkeys(
         one.words[0] for one in own if one.words and re.fullmatch(r"[a-z][a-z-]*", one.words[0])
     )
     holes = [f'"${number}"' for number in range(1, len(task.parameters) + 1)]
-    # The statement has the program's name already, so a page without its commands does not earn a call without options.
+    # The statement already names the program, so a page without its commands gets no credit for a call without options.
     for count in (0, 1, 2) if own else (1, 2):
-        for several in itertools.combinations(options, count):
+        for several in itertools.combinations(options + others * (count == 1), count):
             if sum(takes for _, takes, _ in several) > len(holes):
                 continue
             for start in ("", *subcommands):
@@ -108,7 +110,7 @@ def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) ->
 
 
 def _orders(holes: Sequence[str], taken: int) -> list[tuple[str, ...]]:
-    """Return the orders of the inputs in which a different one is an option's value."""
+    """Return orders of the inputs, each with a different input as an option's value."""
     if not taken or len(holes) < 2:
         return [tuple(holes)]
     ways = itertools.permutations(holes, min(taken, 2))

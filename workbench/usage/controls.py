@@ -59,8 +59,8 @@ def _command_table(task: UsageTask) -> str:
 def package(task: UsageTask, names: Iterable[tuple[str, str, int, int | None]]) -> list[Attempt]:
     """Return calls of every public callable with the inputs: the ceiling of guessing with the source's names.
 
-    Each name is a module, the qualified name in it, and the numbers of positional arguments that it takes at least and
-    at most, without ``self`` (None for any number). Classes stand before their methods. A command has no attempts.
+    Each name is a module, the qualified name in it, and its minimum and maximum numbers of positional arguments,
+    without ``self`` (None for any number). Classes stand before their methods. A command has no attempts.
     """
     if task.target.kind == "command":
         return []

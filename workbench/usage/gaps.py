@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from workbench.base import python_syntax
@@ -14,23 +14,27 @@ from workbench.claims.comparing import doctest_difference, shell_difference
 from workbench.claims.known import FILE_TOOLS
 from workbench.claims.shell import simple_commands
 from workbench.usage.literal import example_answer
-from workbench.usage.pages import Named, PageCommand, UsagePage, names_target, read_page
+from workbench.usage.page_reader import read_page
+from workbench.usage.pages import (
+    Named,
+    PageCommand,
+    UsagePage,
+    commands_of_program,
+    names_target,
+    options_of_command,
+    options_of_program,
+    spellings,
+    wanted_words,
+    with_program,
+    words_of_command,
+)
 from workbench.usage.probing import python_command
-from workbench.usage.programs import commands_of_program, options_of_program, spellings, with_program
 from workbench.usage.tasks import UsageTask
 
 GapKind = Literal["unnamed", "no example", "wrong example", "stumbled"]
 
 _MOST_CHECKS = 6
 _CHARACTERS = 280  # of a result; those of all checks together stay below the limit of a value
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A line of a page that names a task's callable, or one of its command's options; ``example`` if in use."""
-
-    line: int
-    example: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,55 +71,22 @@ class Gap:
     says: str = ""
     gives: str = ""
 
+    @property
+    def words(self) -> str:
+        match self.kind:
+            case "unnamed":
+                return "not named"
+            case "no example":
+                return "named without an example"
+            case "wrong example" if self.says:
+                return f"wrong example: {self.call} gives {one_line(self.gives, 80)}, not {one_line(self.says, 80)}"
+            case "wrong example":
+                return f"wrong example: {self.call} fails with {one_line(self.gives, 80)}"
+            case _:
+                return "named with an example, but not used right"
 
-def mentions(page: str, task: UsageTask) -> list[Mention]:
-    """Return the lines of a page that name what a task is about, in the order of the page.
-
-    A command is named if the page has all of its options and subcommands; their lines are returned, and those of
-    commands that use all of them.
-    """
-    found = read_page(page)
-    if task.target.kind == "command":
-        return _command_mentions(found, task)
-    lines: dict[int, bool] = {}
-    for named in found.callables:
-        if names_target(named, task.target):
-            lines[named.line] = lines.get(named.line, False) or named.example
-    return [Mention(line, example) for line, example in sorted(lines.items())]
-
-
-def _command_mentions(page: UsagePage, task: UsageTask) -> list[Mention]:
-    options = options_of_program(page, task)
-    same = spellings(options)
-    wanted = _wanted(task, same)
-    own = commands_of_program(page, task)
-    lines = {one.line: True for one in own if _words_of(one, same) >= wanted and (wanted or not _options_of(one))}
-    for name in sorted(wanted):
-        found = [line for option, (_, line) in options.items() if same[option] == name]
-        found += [one.line for one in own if name in _words_of(one, same)]
-        if not found:
-            return []
-        lines.setdefault(min(found), False)
-    return [Mention(line, example) for line, example in sorted(lines.items())]
-
-
-def _wanted(task: UsageTask, same: dict[str, str]) -> set[str]:
-    """Return a command's options and subcommands as the page spells them; `-lw` is two options if these are named."""
-    found: set[str] = set()
-    for word in task.target.words:
-        letters = {f"-{letter}" for letter in word[1:]} if re.fullmatch(r"-[A-Za-z]{2,}", word) else set()
-        several = letters if word not in same and letters and letters <= set(same) else {word}
-        found |= {same.get(one, one) for one in several if one != "--"}
-    return found
-
-
-def _words_of(command: PageCommand, same: dict[str, str]) -> set[str]:
-    words = {word.partition("=")[0] if word.startswith("-") else word for word in command.words}
-    return {same.get(word, word) for word in words}
-
-
-def _options_of(command: PageCommand) -> tuple[str, ...]:
-    return tuple(word.partition("=")[0] for word in command.words if word.startswith("-") and word != "-")
+    def to_json(self) -> dict[str, object]:
+        return asdict(self)
 
 
 # -- examples that can be executed
@@ -140,9 +111,9 @@ def example_checks(page: str, task: UsageTask) -> list[ExampleCheck]:
 
 def _examples_of(page: UsagePage, task: UsageTask) -> list[PageCommand]:
     same = spellings(options_of_program(page, task))
-    wanted = _wanted(task, same)
-    own = commands_of_program(page, task)
-    return [one for one in own if (_words_of(one, same) & wanted if wanted else not _options_of(one))]
+    wanted = wanted_words(task, same)
+    own = commands_of_program(page, task.package, task.target.path)
+    return [one for one in own if (words_of_command(one, same) & wanted if wanted else not options_of_command(one))]
 
 
 _FILE = re.compile(r"[\w./-]*\w\.[A-Za-z]\w{0,5}")
@@ -157,7 +128,7 @@ def _command_check(command: PageCommand, task: UsageTask) -> list[ExampleCheck]:
     if text is None or _PLACEHOLDER.search(" ".join(command.words)) or not set(others) <= FILE_TOOLS:
         return []
     files = [word for words in parts for word in words if _FILE.fullmatch(word) and not word.startswith("-")]
-    options = _options_of(command)
+    options = options_of_command(command)
     says = command.says if not files and len(command.says or "") <= _CHARACTERS else None
     if says is None and not options:
         return []
@@ -247,7 +218,8 @@ def wrong_examples(checks: Sequence[ExampleCheck], value: str | None, task: Usag
     judge = _wrong_command if task.target.kind == "command" else _wrong_call
     found = []
     for check, row in zip(checks, rows, strict=False):
-        if isinstance(row, tuple) and len(row) == 3 and (gives := judge(check, *row)) is not None:
+        kinds = (int if task.target.kind == "command" else str, str, str)
+        if isinstance(row, tuple) and tuple(map(type, row)) == kinds and (gives := judge(check, *row)) is not None:
             found.append(WrongExample(check, gives))
     return found
 
@@ -264,7 +236,8 @@ def _wrong_call(check: ExampleCheck, kind: str, shown: str, other: str) -> str |
         return None if stated or excused else shown
     if check.says is None or len(shown) >= _CHARACTERS // 2:
         return None
-    fits = not doctest_difference(check.says, shown) or (other and not doctest_difference(check.says, other))
+    says = check.says.replace("/tmp", "/TMP")  # as in the probe
+    fits = not doctest_difference(says, shown) or (other and not doctest_difference(says, other))
     return None if fits else shown
 
 
@@ -284,7 +257,7 @@ def gap_of(page: str, task: UsageTask, wrong: Sequence[WrongExample] = ()) -> Ga
         first = wrong[0]
         section = found.section(first.check.line)
         return Gap("wrong example", first.check.line, section, first.check.call, first.check.says or "", first.gives)
-    named = mentions(page, task)
+    named = found.mentions(task)
     if not named:
         return Gap("unnamed")
     example = next((one for one in named if one.example), None)

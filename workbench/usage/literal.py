@@ -1,6 +1,6 @@
 """The reader ``literal``: tries what a page names on the shown calls, and keeps the first answer that fits them.
 
-It needs no model and is deterministic. Of the page, it uses only names, options and examples in code spans and blocks.
+It needs no model and is deterministic. It uses only names, options and examples in the page's code spans and blocks.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from workbench.base import python_syntax
 from workbench.base.text import one_line
 from workbench.claims.python import Definition, imports_of, python_of
 from workbench.usage.command_attempts import command_attempts
-from workbench.usage.pages import Example, Named, UsagePage, read_page
+from workbench.usage.page_reader import read_page
+from workbench.usage.pages import Example, Named, UsagePage
 from workbench.usage.probing import Attempt
 from workbench.usage.tasks import UsageTask
 
-MOST_CALLS, MOST_COMMANDS = 120, 40
+MOST_CALLS, MOST_COMMANDS = 120, 30
 """Maximum numbers of attempts for a function or method, and for a command, which takes much longer."""
 _MOST_EACH = 6  # attempts for one example or name
 _MOST_SLOTS = 6
@@ -57,7 +58,8 @@ def _bounded(rounds: Iterable[Iterable[Attempt | None]], most: int) -> list[Atte
 def why_none(page: str, attempts: Sequence[Attempt], task: UsageTask) -> str:
     """Return why no attempt was chosen."""
     if attempts:
-        return f"Nothing that the page names fits: {len(attempts)} calls were tried."
+        start = "The page names nothing that fits" if page.strip() else "Nothing fits"
+        return f"{start}; {len(attempts)} calls were tried."
     what = "command or option of this program" if task.target.kind == "command" else "function in code"
     return f"The page names no {what}." if page.strip() else "There is no page."
 

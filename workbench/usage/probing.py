@@ -11,11 +11,13 @@ from workbench.base import python_syntax
 from workbench.usage.tasks import UsageTask
 
 _SECONDS, _COMMAND_SECONDS = 1.0, 3.0
+_MOST_SLOW = 8  # attempts that took longer, after which no others are tried
+_SEVERAL = 4  # commands at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An answer to try. ``why`` says in one sentence what on the page, at ``line``, led to it."""
+    """An answer to try. ``why`` is a sentence about the part of the page, at ``line``, that suggested it."""
 
     answer_text: str
     line: int
@@ -64,6 +66,8 @@ def answer(*_):
     stdin, sys.stdin = sys.stdin, io.StringIO()
     try:
         for number, (text, name) in enumerate(ATTEMPTS):
+            if len(slow) == {slow}:
+                break
             if name and name in slow:
                 continue
             signal.setitimer(signal.ITIMER_REAL, {seconds})
@@ -85,9 +89,11 @@ def answer(*_):
 
 _COMMAND_PROBE = """\
 import os, signal, subprocess, tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 ATTEMPTS = {attempts!r}
 SHOWN = {shown!r}
+slow = []
 
 
 def content(path):
@@ -127,6 +133,7 @@ def fits(text, inputs, files, stdin, expected):
             try:
                 status = process.wait({seconds})
             except subprocess.TimeoutExpired:
+                slow.append(text)
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 return False
@@ -136,7 +143,19 @@ def fits(text, inputs, files, stdin, expected):
         return got == expected
 
 
-print(next((n for n, text in enumerate(ATTEMPTS) if all(fits(text, *call) for call in SHOWN)), -1))
+def first():
+    with ThreadPoolExecutor({several}) as threads:
+        for start in range(0, len(ATTEMPTS), {several}):
+            chunk = ATTEMPTS[start : start + {several}]
+            found = list(threads.map(lambda text: all(fits(text, *call) for call in SHOWN), chunk))
+            if True in found:
+                return start + found.index(True)
+            if len(slow) >= {slow}:
+                break
+    return -1
+
+
+print(first())
 """
 
 
@@ -148,7 +167,7 @@ def probe(attempts: Sequence[Attempt], task: UsageTask) -> str:
     if task.target.kind != "command":
         shown = [(call.inputs, call.expected) for call in task.shown]
         named = [(one.answer_text, one.name) for one in attempts]
-        return _PROBE.format(attempts=named, shown=shown, seconds=_SECONDS)
+        return _PROBE.format(attempts=named, shown=shown, seconds=_SECONDS, slow=_MOST_SLOW)
     program = _COMMAND_PROBE.format(
         attempts=[one.answer_text for one in attempts],
         shown=[
@@ -156,6 +175,8 @@ def probe(attempts: Sequence[Attempt], task: UsageTask) -> str:
             for call in task.shown
         ],
         seconds=_COMMAND_SECONDS,
+        slow=_MOST_SLOW,
+        several=_SEVERAL,
     )
     return python_command(program)
 
@@ -166,7 +187,7 @@ def python_command(program: str) -> str:
 
 
 def text_of(literal: str) -> str:
-    """Return the text of a string literal, and anything else as it is."""
+    """Return the text of a string literal, and anything else unchanged."""
     try:
         return str(python_syntax.literal(literal))
     except (*python_syntax.UNREADABLE, TypeError):

@@ -26,6 +26,8 @@ PROMPT_VERSION = "usage-1"
 PAGE_TOKENS = 24_000
 """Maximum number of tokens of a page in a prompt, unless the model's window has less room."""
 
+_NOTE_TOKENS = 30
+
 _SYSTEM = """\
 You write code that uses an installed package or program. You cannot run anything and cannot see its source code.
 Answer with exactly one code block and nothing else.
@@ -51,7 +53,7 @@ def build_usage_prompt(task: UsageTask, statement: str, page: str, *, window_tok
     frame = estimate_tokens(_SYSTEM + _WITH_PAGE + statement + form)
     budget = PAGE_TOKENS
     if window_tokens is not None:
-        budget = max(0, min(budget, window_tokens - DEFAULT_RESERVE - frame))
+        budget = max(0, min(budget, window_tokens - DEFAULT_RESERVE - frame - _NOTE_TOKENS))
     shown, omitted = cut_page(page, budget)
     documentation = _WITH_PAGE.format(page=shown) if page.strip() else _WITHOUT_PAGE
     text = f"{statement.strip()}\n\n{documentation}\n{form}"
@@ -137,21 +139,23 @@ def _module(blocks: list[AnswerBlock], text: str, notes: list[str]) -> Extractio
 
 
 def _by_worth(blocks: list[AnswerBlock], suits: Callable[[AnswerBlock], bool]) -> Iterator[AnswerBlock]:
-    """Yield blocks from the last to the first: certain ones in the right language, then others."""
+    """Yield blocks from the last to the first: first those in the right language, then the others."""
     for certain in (True, False):
         for right in (True, False):
             yield from (one for one in reversed(blocks) if one.certain is certain and suits(one) is right)
 
 
 def _readings(block: AnswerBlock) -> Iterator[tuple[str, str]]:
-    """Yield a block as Python, then as what it may have been before a model changed its form, with a note."""
+    """Yield a block as Python, then in forms that it may have had before a model changed it, with a note."""
     text = textwrap.dedent(block.text).strip("\n") + "\n"
     yield text, ""
     for one in interpretations(text):
         yield textwrap.dedent(one.text).strip("\n") + "\n", one.note
     if not block.fenced:
         lines = text.splitlines()
-        starts = (n for n, line in enumerate(lines) if re.match(r"(?:import|from|def|async|@|answer\s*=)\b?", line))
+        starts = (
+            n for n, line in enumerate(lines) if re.match(r"(?:import|from|def|async|class|try)\b|@|answer\s*=", line)
+        )
         first = next(starts, len(lines))
         for last in range(len(lines), max(first, len(lines) - 60), -1):
             code = "\n".join(lines[first:last]) + "\n"
@@ -181,7 +185,8 @@ _COMMENT = re.compile(r"^\s*#.*$")
 
 def _command(blocks: list[AnswerBlock], task: UsageTask, notes: list[str]) -> Extraction:
     """Return the last block that starts the program, or the last shell block."""
-    suiting = [*_by_worth(blocks, lambda block: block.language in SHELL | {"", "code", "text"})]
+    suiting = [block for block in reversed(blocks) if block.language in SHELL | {"", "code", "text"}]
+    suiting.sort(key=lambda block: not block.certain)
     if sum(block.fenced and block.certain for block in blocks) > 1:
         notes.append("the answer has several code blocks")
     found = [(block, text) for block in suiting if (text := _as_command(block))]
@@ -197,7 +202,7 @@ def _command(blocks: list[AnswerBlock], task: UsageTask, notes: list[str]) -> Ex
 
 
 def _as_command(block: AnswerBlock) -> str:
-    """Return a block's commands, without prompts and comments, or of unfenced text the line that is a command."""
+    """Return a block's commands, without prompts and comments, or the line of unfenced text that is a command."""
     lines = block.text.strip("\n").split("\n")
     if any(PROMPT.match(line) for line in lines):
         lines = [PROMPT.sub("", line) for line in lines if PROMPT.match(line)]

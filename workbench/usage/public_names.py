@@ -148,11 +148,16 @@ class PublicNames:
             return None
         return found[0], f"{found[1]}.{rest}" if rest else found[1]
 
+    def may_be_public(self, name: str) -> bool:
+        """Return whether a module and the name of a function, or of a method without its class, may be public."""
+        module, _, last = name.rpartition(".")
+        return self.place(module, last) is not None or not any(part.startswith("_") for part in name.split("."))
+
     def is_documented(self, module: str, qualname: str) -> bool:
         """Return whether a README should name a public callable.
 
-        That holds for what an ``__all__`` names, what a top-level package imports or, in a project without commands,
-        defines, and what the documentation names.
+        This is true of names in an ``__all__``, names that a top-level package imports (or defines, in a project
+        without commands), and names in the documentation.
         """
         first, last = qualname.split(".")[0], qualname.rpartition(".")[2]
         if last == first:
@@ -167,7 +172,7 @@ class PublicNames:
 
     @cached_property
     def programs(self) -> tuple[str, ...]:
-        """Return the project's commands as they are typed: its console scripts, else ``python -m PACKAGE``."""
+        """Return the project's commands as they are typed: its console scripts, or else ``python -m PACKAGE``."""
         scripts = self.index.declared.scripts
         own = tuple(name for name, target in scripts.items() if target.partition(":")[0].strip() in self.modules)
         packages = (name.removesuffix(".__main__") for name in self.modules if name.endswith(".__main__"))
@@ -226,7 +231,7 @@ def _arity(node: ast.FunctionDef | ast.AsyncFunctionDef, bound: int) -> tuple[in
 
 
 def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements that run when a module is imported, also those in branches."""
+    """Yield the statements that run when a module is imported, including those in branches."""
     for node in body:
         yield node
         if isinstance(node, ast.If | ast.Try | ast.With):

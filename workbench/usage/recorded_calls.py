@@ -1,6 +1,6 @@
 """Usage tasks from recorded calls: public names, forms of commands, parameters, and the answer that makes the calls.
 
-The tasks have all of their calls hidden, and those of commands have no results yet, which only a replay gives.
+At this stage, all calls of a task are hidden, and calls of commands have no results, which only a replay determines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from workbench.base.text import plural
-from workbench.claims.python import subcommands_of
+from workbench.claims.python import Option, subcommands_of
 from workbench.regeneration.tasks import Dropped
 from workbench.sandbox.workbench_runner.values import NotLiteral, encode
 from workbench.usage.public_names import PublicNames
@@ -25,9 +25,9 @@ LEAST_CALLS, LEAST_RESULTS = 3, 2
 MOST_CALLS = 22
 """Calls of a task: two are shown, and at most twenty hidden."""
 VARIED_TO = 6
-"""A form of a command with fewer calls gets more of them, on other inputs.
+"""Forms of commands with fewer calls than this get additional calls on other inputs.
 
-Tests call a command once for each option, on the same few files. Every call starts a process, so there are not many.
+Tests call a command once for each option, on the same few files. Every call starts a process, so the number is small.
 """
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -53,7 +53,8 @@ def tasks_of_calls(recorded: Mapping[str, Any], names: PublicNames) -> tuple[lis
             dropped[task.id] = why
     for entry in recorded.get("dropped", ()):
         key = f"{entry['path']}::{entry['name']}"
-        dropped.setdefault(key, Dropped(key, "literal", entry["reason"]))
+        if names.may_be_public(entry["name"]):
+            dropped.setdefault(key, Dropped(key, "literal", entry["reason"]))
     for task in _of_commands(recorded.get("commands", ()), names):
         if len(task.hidden) < LEAST_CALLS:
             dropped[task.id] = Dropped(task.id, "calls", _too_few(len(task.hidden)))
@@ -77,7 +78,7 @@ def _too_few(number: int) -> str:
 
 
 def why_too_uniform(task: UsageTask) -> Dropped | None:
-    """Return why the results of a task's calls do not tell a right answer from a constant, or None."""
+    """Return why the results of a task's calls do not distinguish a right answer from a constant, or None."""
     if len({call.expected for call in task.hidden}) < LEAST_RESULTS:
         return Dropped(task.id, "results", f"All of its {len(task.hidden)} calls have the same result.")
     return None
@@ -91,7 +92,7 @@ class _Parameter:
     name: str
     kind: str  # positional, variadic or keyword
     default: str | None
-    inputs: tuple[str | None, ...]  # of every call; None where the default was used that is no literal
+    inputs: tuple[str | None, ...]  # of every call; None where a non-literal default was used
 
     @property
     def is_used(self) -> bool:
@@ -181,6 +182,7 @@ class _Word:
 
     text: str  # an option, subcommand or `--option=`; "" before a value that stands alone
     slot: str = ""  # the option or operand that the value belongs to, or "" without a value
+    option: str = ""  # the option that the value belongs to, if any
     value: str = ""
     is_file: bool = False
 
@@ -212,16 +214,30 @@ def _of_commands(entries: Iterable[Mapping[str, Any]], names: PublicNames) -> It
     switches = frozenset(
         name for option in names.index.options if option.default in ("True", "False") for name in option.names
     )
+    aliases = _aliases(names.index.options)
     for entry in entries:
-        words = tuple(_words(entry["argv"], entry["files"], subcommands, switches))
+        argv = [aliases.get(text, text) for text in entry["argv"]]
+        words = tuple(_words(argv, entry["files"], subcommands, switches))
         call = _CommandCall(words, dict(entry["files"]), entry.get("stdin") or "")
         programs[_program(entry["program"], names)].append(call)
     for program, calls in programs.items():
+        path, line = _place_of(program, names)
+        if not path:
+            continue  # it is not the project's own, or was made by a test
         forms: defaultdict[tuple[object, ...], dict[tuple[object, ...], _CommandCall]] = defaultdict(dict)
         for call in calls:
             forms[(*(word.shape for word in call.words), bool(call.stdin))].setdefault(call.key, call)
         for form in forms.values():
-            yield _of_form(program, list(_varied(list(form.values()), calls)), names)
+            yield _of_form(program, path, line, list(_varied(list(form.values()), calls)))
+
+
+def _aliases(options: Iterable[Option]) -> dict[str, str]:
+    """Return the longest spelling of each declared option, unless two options share a spelling."""
+    longest: defaultdict[str, set[str]] = defaultdict(set)
+    for option in options:
+        for name in option.names:
+            longest[name].add(max(option.names, key=len))
+    return {name: next(iter(found)) for name, found in longest.items() if len(found) == 1}
 
 
 def _words(
@@ -235,10 +251,10 @@ def _words(
         attached = _ATTACHED.fullmatch(text)
         is_option = text.startswith("-") and not only_operands and not _NUMBER.fullmatch(text)
         if is_option and equals and text.startswith("--"):
-            yield _Word(f"{name}=", within + name, value, value in files)
+            yield _Word(f"{name}=", within + name, name, value, value in files)
             option = ""
         elif is_option and attached and attached[1] not in switches:
-            yield _Word(attached[1], within + attached[1], attached[2])
+            yield _Word(attached[1], within + attached[1], attached[1], attached[2])
             option = ""
         elif is_option:
             yield _Word(text)
@@ -249,19 +265,19 @@ def _words(
             within += f"{text} "
         else:
             operands += not option
-            yield _Word("", within + (option or f"operand {operands}"), text, text in files)
+            yield _Word("", within + (option or f"operand {operands}"), option, text, text in files)
             option = ""
 
 
 def _program(recorded: str, names: PublicNames) -> str:
     """Return the console script that does the same as ``python -m MODULE``, if there is one."""
     scripts = names.index.declared.scripts
-    module = recorded.partition("python -m ")[2]
+    module = recorded.partition("python -m ")[2].removesuffix(".__init__")
     targets = {name: target.split("[")[0].strip().partition(":")[0] for name, target in scripts.items()}
     same = [name for name, target in targets.items() if module and module in (target, target.removesuffix(".__main__"))]
     if not same and f"{module}.__main__" in names.modules and len(targets) == 1:
         same = [name for name, target in targets.items() if target.split(".")[0] == module]
-    return same[0] if same else recorded
+    return same[0] if same else f"python -m {module}" if module else recorded
 
 
 def _varied(form: Sequence[_CommandCall], every: Sequence[_CommandCall]) -> Iterator[_CommandCall]:
@@ -311,7 +327,7 @@ def _resized(text: str) -> tuple[str, ...]:
     return text + text, "".join(lines[: (len(lines) + 1) // 2]), "".join(lines[1:])
 
 
-def _of_form(program: str, calls: Sequence[_CommandCall], names: PublicNames) -> UsageTask:
+def _of_form(program: str, path: str, line: int, calls: Sequence[_CommandCall]) -> UsageTask:
     typed = program.split()
     reference = [shlex.join(typed)]
     name = [program]
@@ -319,7 +335,8 @@ def _of_form(program: str, calls: Sequence[_CommandCall], names: PublicNames) ->
     for number, word in enumerate(calls[0].words):
         values = {call.words[number].value for call in calls}
         before = shlex.quote(word.text) if word.text else ""
-        if word.slot and (word.is_file or len(values) > 1):
+        # What stands alone in all calls is an input as well: a reader cannot know it from the results.
+        if word.slot and (word.is_file or not word.option or len(values) > 1):
             inputs.append(number)
             kind = "FILE" if word.is_file else "N" if all(map(_NUMBER.fullmatch, values)) else "TEXT"
             reference.append(f'{before}"${len(inputs)}"')
@@ -329,7 +346,6 @@ def _of_form(program: str, calls: Sequence[_CommandCall], names: PublicNames) ->
             name.append(f"{word.text}{word.value}")
     if calls[0].stdin:
         name.append("< INPUT")
-    path, line = _place_of(program, names)
     target = Target(
         kind="command",
         name=" ".join(name),

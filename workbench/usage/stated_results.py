@@ -32,7 +32,8 @@ def shown_expressions(statement: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
 
 def stated_results(code: str) -> Iterator[tuple[int, str]]:
     """Yield what a block says about results, by the line (from 1) of the end of the statement."""
-    if re.search(r"^\s*>>> ", code, re.M):
+    tree = python_of(code)
+    if tree is None and re.search(r"^\s*>>> ", code, re.M):
         try:
             examples = doctest.DocTestParser().get_examples(code)
         except ValueError:
@@ -42,7 +43,7 @@ def stated_results(code: str) -> Iterator[tuple[int, str]]:
             if want.strip() and one.exc_msg is None:
                 yield one.lineno + one.source.rstrip("\n").count("\n") + 1, want
         return
-    tree = example_of(code)
+    tree = tree or example_of(code)
     lines = code.splitlines()
     for statement in tree.body if tree else ():
         if isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Compare):

@@ -32,7 +32,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the recorded calls call."""
+    """The callable or command that the recorded calls use."""
 
     kind: Kind
     name: str  # shortest public import path (`pkg.slugify`, `pkg.Table.add`), or a command's form (`wc count FILE`)
@@ -54,7 +54,7 @@ class UsageTask:
     parameters: tuple[str, ...]  # neutral names: a, b, c
     shown: tuple[Call, ...]
     hidden: tuple[Call, ...]
-    seconds: float = 0.0  # of the hidden calls together, as replayed
+    seconds: float = 0.0  # total duration of the hidden calls in the replay
 
     def limits(self, base: Limits) -> Limits:
         """Return an answer's limits: ten times the duration of the recorded calls plus 5 seconds, at most those of ``base``."""

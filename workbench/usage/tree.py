@@ -1,4 +1,4 @@
-"""The tree in which answers are tested: the project without what gives results away, and the harness that runs answers."""
+"""The tree in which answers are tested: the project without files that reveal results, and the harness for answers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from workbench.base import paths
+from workbench.base.errors import WorkbenchError
 from workbench.regeneration.building import may_be_source
 from workbench.regeneration.project_layout import is_test_file
+from workbench.repository.sources import reason
 from workbench.sandbox import Workspace
 from workbench.sandbox.worker import is_left_out
 from workbench.usage.tasks import Call, Target
@@ -65,7 +67,7 @@ def usage_workspace(workspace: Workspace, entries: Sequence[tuple[Target, Sequen
         root=cached_tree(workspace.root, project_files(workspace, targets), files),
         pytest_args=("--import-mode=append", "--noconftest"),
         test_paths=(FOLDER,),
-        # The plug-ins of the environment, and perhaps the project itself, have no part in this.
+        # Plug-ins of the environment, possibly including the project itself, must not take part.
         variables=(*workspace.variables, ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")),
     )
 
@@ -94,13 +96,8 @@ def project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> l
     modules = [
         PurePosixPath(root_, *name.split(".")) for root_ in workspace.import_roots for name in workspace.own_modules
     ]
-    found = [
-        path
-        for path in (
-            PurePosixPath(one.relative_to(root).as_posix()) for one in sorted(root.rglob("*")) if one.is_file()
-        )
-        if not is_left_out(path)
-    ]
+    files = (one for one in sorted(root.rglob("*")) if one.is_symlink() or one.is_file())
+    found = [path for one in files if not is_left_out(path := PurePosixPath(one.relative_to(root).as_posix()))]
     python = [path for path in found if path.suffix == ".py"]
 
     def is_test(path: PurePosixPath) -> bool:
@@ -110,7 +107,7 @@ def project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> l
         return named_so or str(path) in workspace.test_paths or is_test_by_options(path)
 
     tests = {path for path in python if is_test(path)}
-    # Where most modules are tests, other files are theirs, and may be what they expect.
+    # Where most modules are tests, the other files probably belong to them and may contain expected results.
     balance = Counter[PurePosixPath]()
     for path in python:
         balance[path.parent] += 1 if path in tests else -1 if path.name not in _BESIDE_TESTS else 0
@@ -121,6 +118,8 @@ def project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> l
     ]
 
     def is_needed(path: PurePosixPath) -> bool:
+        if path in targets:
+            return True
         if path in tests or path.name in _OF_PYTEST or path.stem.upper() == "README" or path.parts[0] == FOLDER:
             return False
         if any(path.is_relative_to(folder) for folder in test_folders):
@@ -140,17 +139,33 @@ def project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> l
 def cached_tree(project: Path, names: Sequence[str], files: Mapping[str, bytes]) -> Path:
     """Return the folder of the cache that has these files of the project, and ``files``."""
     digest = hashlib.sha256()
-    for name, content in [*((name, (project / name).read_bytes()) for name in names), *sorted(files.items())]:
+    for name, content in [*((name, _content(project / name)) for name in names), *sorted(files.items())]:
         digest.update(f"{name}\0{len(content)}\0".encode("utf-8", "surrogateescape") + content)
-    folder = paths.cache_dir() / "usage" / digest.hexdigest()[:24]
-    if folder.is_dir():
-        return folder
+    place = paths.cache_dir().absolute() / "usage"
+    folder = place / digest.hexdigest()[:24]
+    try:
+        if not folder.is_dir():
+            _write(folder, project, names, files)
+    except OSError as error:
+        raise WorkbenchError(
+            f"The folder {place} for usage tasks cannot be written: {reason(error)}; fix that, or set WORKBENCH_CACHE_DIR to "
+            "another folder."
+        ) from None
+    return folder
+
+
+def _content(path: Path) -> bytes:
+    # A link stays one, as it may lead out of the project.
+    return str(path.readlink()).encode("utf-8", "surrogateescape") if path.is_symlink() else path.read_bytes()
+
+
+def _write(folder: Path, project: Path, names: Sequence[str], files: Mapping[str, bytes]) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix="new-", dir=folder.parent))
     try:
         for name in names:
             (new / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(project / name, new / name)
+            shutil.copy(project / name, new / name, follow_symlinks=False)
         for name, content in files.items():
             (new / name).parent.mkdir(parents=True, exist_ok=True)
             (new / name).write_bytes(content)
@@ -161,4 +176,3 @@ def cached_tree(project: Path, names: Sequence[str], files: Mapping[str, bytes])
                 raise
     finally:
         shutil.rmtree(new, ignore_errors=True)
-    return folder

@@ -35,18 +35,18 @@ def job(id: str, position: int, calls: Mapping[int, Call], answer: str, limits: 
 def judge(report: Report, calls: Mapping[int, Call]) -> Report:
     """Return the verdict on an answer by the report of its job; each call is a test that is named by its text."""
     by_number = {int(test.id.rpartition("[")[2].rstrip("]")): test for test in report.tests if test.id.endswith("]")}
-    names = _names(calls)
+    names = call_names(calls)
     tests = tuple(
         _compared(names[number], by_number[number], call) for number, call in calls.items() if number in by_number
     )
-    # Nothing in the process can forge a result that is not in it, so that what it changed there does not matter.
+    # The process cannot forge a result that it does not contain, so its changes there do not matter.
     report = replace(report, tests=tests, doubtful="", changed=(), suspicious=())
     invalid = next((test.message for test in tests if test.message.startswith(_INVALID)), None)
     if invalid is not None:
         detail = invalid.removeprefix(_INVALID)
         return replace(report, verdict=Verdict.INVALID, reason=Reason.SYNTAX, detail=detail, tests=())
     if report.verdict is Verdict.ERROR and report.reason is Reason.WRONG_COPY:
-        # The tree has the package, so that the answer has looked for another one.
+        # The tree contains the package, so the answer must have looked for another one.
         return replace(report, verdict=Verdict.FAILED)
     if report.verdict not in (Verdict.PASSED, Verdict.FAILED) or report.reason not in (
         Reason.NONE,
@@ -55,7 +55,7 @@ def judge(report: Report, calls: Mapping[int, Call]) -> Report:
         return report
     failing = sum(test.outcome != "passed" for test in tests)
     if failing:
-        detail = f"{failing} of {len(tests)} calls gave another result."
+        detail = f"{failing} of {len(tests)} calls gave a different result."
         return replace(report, verdict=Verdict.FAILED, reason=Reason.TESTS_FAILED, detail=detail)
     if not any(test.called for test in tests):
         detail = "It gives the right results without calling the package."
@@ -76,11 +76,16 @@ def _compared(name: str, test: TestOutcome, call: Call) -> TestOutcome:
     return replace(test, id=name)
 
 
+def given(message: str, call: Call) -> str:
+    """Return a failing call's message without the expected result: ``got …``, or how the answer failed."""
+    return message.removeprefix(f"expected {_short(call.expected)}, ")
+
+
 def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _names(calls: Mapping[int, Call]) -> dict[int, str]:
+def call_names(calls: Mapping[int, Call]) -> dict[int, str]:
     """Return a name for each call, all of them different."""
     names: dict[int, str] = {}
     for number, call in calls.items():

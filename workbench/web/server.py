@@ -278,7 +278,7 @@ class WorkbenchServer(Server):
         try:
             known = await self.download_manager.get_download_metadata(key)
         except KeyError:
-            raise web.HTTPNotFound(text="There is no such download; it can be had once.\n") from None
+            raise web.HTTPNotFound(text="There is no such download; each is available only once.\n") from None
         response = web.StreamResponse()
         # Force a download: if a report were opened inline, its scripts would run with this page's origin.
         response.headers["Content-Type"] = known.mime_type or "application/octet-stream"

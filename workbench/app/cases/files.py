@@ -59,7 +59,7 @@ def list_cases() -> tuple[list[CaseEntry], tuple[str, ...]]:
 
 
 READ_LIMIT = 400_000
-"""Maximum number of characters of a file that are shown."""
+"""Maximum number of characters shown of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def read_file(root: Path, path: str) -> FileContent:
     file = read_text(root, path, limit=READ_LIMIT)
     cut = None
     if file.truncated:
-        cut = f"Cut after {READ_LIMIT:,} characters of {file.size:,} bytes; the file itself: {root / path}"
+        cut = f"Cut after {READ_LIMIT:,} characters of {file.size:,} bytes; full file: {root / path}"
     outline: tuple[OutlineItem, ...] = ()
     if path.endswith((".py", ".pyi")):
         from workbench.repository.functions import outline as outline_of

@@ -25,13 +25,13 @@ _STANDING = {"good": "good", "middling": "warn", "poor": "poor"}
 
 
 class CaseList(RowList):
-    """The cases, two lines each, under group headings; a run is started on the marked cases."""
+    """The cases, two lines each, under group headings; a new run uses the marked cases."""
 
     BINDINGS = bindings("cases/list")
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.rows: list[CaseEntry | str | None] = []  # None is the second line of a case
+        self.rows: list[CaseEntry | str | None] = []  # None for the second line of a case
         self.scores: dict[str, tuple[AgentScore, ...]] = {}
         self.marked: list[str] = []
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class RunDialog(OrderForm["DocumentPlan"]):
-    """Asks for the agent, model, judge and repeats of a run on ``cases``, each of which is a key and a name."""
+    """Asks for the agent, model, judge and repeats of a run on ``cases``, a list of (key, name) pairs."""
 
     DIALOG = "run"
 
@@ -50,14 +50,14 @@ class RunDialog(OrderForm["DocumentPlan"]):
         typed = order_form.plan_values(DocumentPlan, values)
         agent, model = current_name(typed.get("agent", "white")), values["model"]
         if is_remote(agent) and not model.startswith("replay:"):
-            model = ""  # the typed model applies to other agents
+            model = ""  # the form's model does not apply to a remote agent
         if model:
             try:
                 order_form.check_named_model(model, "the agent", self._settings)
             except UsageError as problem:
                 raise BadField("model", str(problem)) from None
         plan = document_plan(self._settings, self._cases)
-        # The numbers of repeats continue after the existing trials of a case.
+        # Repeat numbers continue after a case's existing trials.
         return replace(plan, **typed | {"agent": agent, "model": model, "judge": values["judge"], "first_repeat": 0})
 
     def _check_judge(self, judge: str) -> None:
@@ -94,7 +94,7 @@ def _about_agent(values: Values) -> str:
     for info in AGENTS:
         if info.name == agent:
             return f"{info.title}: {info.description}."
-    return f"{', '.join(info.name for info in AGENTS)}, a2a:URL, or package.module:Class of your own."
+    return f"{', '.join(info.name for info in AGENTS)}, a2a:URL, or your own package.module:Class."
 
 
 def _about_model(values: Values) -> str:

@@ -44,7 +44,7 @@ class CasesScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.entries: tuple[CaseEntry, ...] = ()
-        # For each case: the progress of fetching it (False), or the reason why its files are not available (True).
+        # Per case: the progress of fetching it (False), or the reason why its files are not available (True).
         self._notes: dict[str, tuple[str, bool]] = {}
         self._fetcher: Fetcher | None = None
         # Errors in the session file are ignored here: they are reported on opening the session, and by the feed.
@@ -258,7 +258,7 @@ class CasesScreen(ModeScreen):
         _, failed = self._notes.get(entry.key, ("", None))
         if failed is None and entry.fetched:
             self.notify(f"The files of {entry.case.name} are already available.")
-        elif failed is not False:  # it is not being fetched already
+        elif failed is not False:  # not already being fetched
             self._fetch(entry)
 
     def _fetch(self, entry: CaseEntry) -> None:

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 
 from workbench.app.keys import key_of
+from workbench.app.regeneration.wording import words_of
 from workbench.app.toolkit.columns import TableColumn, fit_end
 from workbench.app.toolkit.pane import Pane
 from workbench.app.toolkit.row_list import RowList
@@ -47,8 +48,12 @@ _TITLES = {
     "filter": ("stub filter", "stub filter, both ways"),
     "documentation": ("docs", "write documentation"),
     "rechecks": ("re-checks", "re-checks, cold"),
+    "calls": ("calls", "record its calls"),
+    "replays": ("replays", "replay the calls twice"),
 }
 """The short and long titles of the stages that are not titled by their names."""
+_OF_USAGE = {"trace": "calls", "filter": "replays", "candidates": "answers", "documentation": ""}
+"""The names of stages of a usage run, where they differ; "" for a stage that it does not have."""
 _BAR = 8  # width in cells
 REASONS = {
     "parse": "does not parse",
@@ -59,6 +64,11 @@ REASONS = {
     "stub": "passes with a stub",
     "documentation": "got no docstring",
     EXCLUDED: "a control failed",
+    "literal": "no literal calls",
+    "calls": "fewer than 3 calls",
+    "results": "only one result",
+    "limit": "beyond the limit",
+    "replay": "replays differ",
 }
 """A short reason why a function was dropped, by stage."""
 
@@ -116,7 +126,7 @@ DroppedEntry = tuple[str, str, str]
 ENTRIES: tuple[TableColumn[DroppedEntry], ...] = (
     TableColumn(title="dropped at", cell=lambda entry: (REASONS.get(entry[0], entry[0]), "warn"), width=13, widest=24, text=True,
            brief=lambda entry: (entry[0], "warn"), sort=lambda entry: entry[0]),
-    TableColumn(title="function or test", cell=lambda entry: (entry[1], "strong"), width=20, widest=60, text=True, shorten=fit_end,
+    TableColumn(title="name", cell=lambda entry: (entry[1], "strong"), width=20, widest=60, text=True, shorten=fit_end,
            sort=lambda entry: entry[1]),
     TableColumn(title="why", cell=lambda entry: entry[2], width=12, widest=600, text=True),
 )  # fmt: skip
@@ -173,9 +183,13 @@ class BuildingPanes(Container):
     def show_run(self, view: RunView, found: Excluded) -> None:
         self._view, self._excluded = view, found
         stopped = {} if view.live else {"running": "interrupted"}
-        self.stages.put([replace(row, state=stopped.get(row.state, row.state)) for row in view.stages])
+        names = _OF_USAGE if view.usage else {}
+        stages = [(row, names.get(row.name, row.name)) for row in view.stages]
+        self.stages.put(
+            [replace(row, name=name, state=stopped.get(row.state, row.state)) for row, name in stages if name]
+        )
         dropped = Counter(row.stage for row in found.dropped)
-        rows = counts(view.stages, dropped, view.tasks, view.excluded, live=view.live)
+        rows = counts(view.stages, dropped, view.tasks, view.excluded, live=view.live, usage=view.usage)
         self.counted.put([*rows, *counts_of_tests(view.stages, found.unused)])
         self._title_stages(view)
         self.query_one("#counts", Pane).titled(plural(view.tasks, "task") if view.tasks else "Counts")
@@ -223,11 +237,13 @@ class BuildingPanes(Container):
         key = self.counted.selected.key if self.counted.selected is not None else FOUND
         of_tests = key.startswith(TESTS)
         entries, listed.empty = tuple(entries_of(key, found)), self._empty(view, key)
+        if view.usage and not of_tests:  # the name of a callable has its module
+            entries = tuple((stage, name.partition("::")[2], why) for stage, name, why in entries)
         if entries != listed.rows or listed.cursor < 0:
             listed.put(entries)
         shown = listed.narrow_counts()[0]
         everything = len(found.unused) if of_tests else len(found.dropped) + len(found.taken_out)
-        what = f"Quarantined {plural(shown, 'test')}" if of_tests else f"Dropped {plural(shown, 'function')}"
+        what = f"Quarantined {plural(shown, 'test')}" if of_tests else f"Dropped {plural(shown, words_of(view).listed)}"
         narrowed = [f"stage: {REASONS[key]}"] if key in REASONS else []
         narrowed += [f"with “{one_line(listed.narrowed, 30)}”"] if listed.narrowed else []
         narrowed += [f"{key_of('regeneration.escape')} shows all"] if narrowed else []

@@ -65,7 +65,7 @@ def other_samples(view: RunView, standings: EvaluatorResults) -> tuple[str, tupl
         OtherSamples(names.get(group) or one_line(group.evaluator, LONGEST_EVALUATOR), standings.samples[group])
         for group in others
     ]
-    # The prefix "docs" tells a variant called "none" from an evaluator.
+    # The prefix "docs" distinguishes a variant called "none" from an evaluator.
     found += [OtherSamples(shortened(f"docs {one.name}", LONGEST_DOCS), one.samples) for one in variants]
     return names.get(view.group, ""), tuple(found)
 
@@ -97,7 +97,7 @@ def load_variants(reader: SessionReader, view: RunView) -> dict[Group, tuple[Oth
     """Load the samples of other docs for each group of a run.
 
     The samples of each variant come from the newest run of the same source that has them. Evaluator, prompt, context
-    and settings are the same, so that only the docs differ. Tasks have different ids in those runs and are matched by
+    and settings are the same, so only the docs differ. Tasks have different ids in those runs and are matched by
     :func:`workbench.comparison.groups.join_tasks`. At most :data:`MOST_RUNS` runs are read, and at most
     :data:`MOST_VARIANTS` variants are returned per group, oldest run first.
     """
@@ -145,5 +145,5 @@ def _of_source(reader: SessionReader, view: RunView) -> dict[str, Mapping[str, A
     def source(plan: Mapping[str, Any]) -> str:
         return str(plan.get("source") or plan.get("name") or "")
 
-    plans = {run.id: run.plan for run in reader.runs()}
+    plans = {run.id: run.plan for run in reader.runs() if run.kind == view.run.kind}
     return {key: plans[key] for key in view.order if key in plans and source(plans[key]) == source(view.plan)}

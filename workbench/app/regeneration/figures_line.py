@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from workbench.app.keys import key_of
 from workbench.app.regeneration.evaluator_results import EvaluatorResults
-from workbench.app.regeneration.wording import short_names, sparkline
+from workbench.app.regeneration.wording import short_names, sparkline, words_of
 from workbench.base.glyphs import VERDICTS
 from workbench.base.text import one_line, plural, share, shortened
 from workbench.results.regeneration_runs import RunView
@@ -23,9 +23,9 @@ from workbench.results.tasks import Figures
 from workbench.session.groups import Group
 
 if TYPE_CHECKING:
-    from workbench.regeneration.outcome import PassFigures
     from workbench.regeneration.passk import PassEstimate
     from workbench.regeneration.self_check import ControlCounts
+    from workbench.results.usage import PageUse, ReaderUse
 
 _GAP = " " * 3
 _ALONE = "bold $background on $error"
@@ -55,7 +55,7 @@ class FiguresLine(Widget):
         if view is None:
             return [Content("")]
         figures = _pass_at(view, self.figures)
-        leaks = _joined(*_otherwise(self.figures.passing)) if self.figures is not None else Content("")
+        leaks = _joined(*_otherwise(self.figures)) if self.figures is not None else Content("")
         proof, verdicts = _self_check(view), _verdicts(view)
         if leaks and _fit(figures, leaks, width):
             figures, leaks = _joined(figures, leaks), Content("")
@@ -88,20 +88,25 @@ def _apart(left: Content, right: Content, width: int) -> Content:
     return Content.assemble(left, " " * max(0, width - left.cell_length - right.cell_length), right)
 
 
-def headline(figures: Figures | None) -> str:
+def headline(view: RunView, figures: Figures | None) -> str:
     """Return the first pass@k for the header, or "" if there is none yet."""
     first = figures.passing.pass_at[0] if figures is not None and figures.passing.pass_at else None
-    return f"pass@{first.k} {share(first.value)}" if first is not None and first.value is not None else ""
+    return (
+        f"{words_of(view).figure}@{first.k} {share(first.value)}"
+        if first is not None and first.value is not None
+        else ""
+    )
 
 
 def _pass_at(view: RunView, figures: Figures | None) -> Content:
+    name = words_of(view).figure
     if figures is None or not view.totals.samples:
-        ended = "counting pass@k…" if view.totals.samples else "no samples"
-        return Content.styled("pass@k comes with the first tested task" if view.live else ended, _MUTED)
+        ended = f"counting {name}@k…" if view.totals.samples else "no samples"
+        return Content.styled(f"{name}@k appears once the first task is tested" if view.live else ended, _MUTED)
     passing = figures.passing
     pieces: list[tuple[str, str]] = []
     for at, item in enumerate(passing.pass_at):
-        pieces += [(f"pass@{item.k} ", _MUTED), (share(item.value), "bold" if at else "bold $primary")]
+        pieces += [(f"{name}@{item.k} ", _MUTED), (share(item.value), "bold" if at else "bold $primary")]
         if not at and item.low is not None and item.high is not None:
             over = item.interval.over if item.interval is not None else ""
             pieces += [(f" [{item.low:.2f}, {item.high:.2f}]", ""), (f" {over}", _MUTED)]
@@ -122,11 +127,28 @@ def _pass_at(view: RunView, figures: Figures | None) -> Content:
     return Content.assemble(*pieces)
 
 
-def _otherwise(passing: PassFigures) -> Iterator[Content]:
+def _otherwise(figures: Figures) -> Iterator[Content]:
+    passing = figures.passing
+    if figures.use is not None:
+        yield from _use(*figures.use)
+        return
     for words, values in passing.variants:
         named = zip(passing.pass_at, values, strict=False)
         at = [((f" @{one.k} ", _MUTED), (share(value), "bold")) for one, value in named]
         yield Content.assemble((words, _MUTED), *(piece for pair in at for piece in pair))
+
+
+def _use(page: PageUse, used: ReaderUse) -> Iterator[Content]:
+    """Yield what a page is compared with: the tasks that it names, no page, the sources, and its worth."""
+    if page.worth is None:
+        return
+    if page.named is not None:
+        yield Content.assemble(("names ", _MUTED), f"{page.named:,} of {plural(page.outcome.figures.tasks, 'task')}")
+    for label, arm in (("no page", used.none), ("sources", used.source)):
+        if arm is not None and arm.use_at and arm.use_at[0].value is not None:
+            yield Content.assemble((f"{label} ", _MUTED), share(arm.use_at[0].value))
+    value, *more = page.worth.words.split(" (")
+    yield Content.assemble(("worth ", _MUTED), value, (f" ({more[0]}" if more else "", _MUTED))
 
 
 def _self_check(view: RunView, short: bool = False) -> Content:
@@ -223,7 +245,7 @@ class EvaluatorLine(Widget):
     def _evaluators(self, view: RunView, detail: int, complete: bool, longest: int) -> Content:
         if len(view.progress) < 2:
             return Content("")
-        pieces = [Content.styled("evaluators ", _MUTED)]
+        pieces = [Content.styled(f"{words_of(view).evaluators} ", _MUTED)]
         for at, (one, name) in enumerate(zip(view.progress, short_names(view.progress), strict=True)):
             value = _value(self.results.estimates.get(one.group), detail) if one.group is not None else ""
             progress = f"{one.decided:,}/{one.total:,}" if one.total else "·"

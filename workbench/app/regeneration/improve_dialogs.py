@@ -66,7 +66,8 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
                   f"{THIS}, {MARKED} ({key_of('regeneration.mark')} marks), or {FAILED}: badly documented, though their original bodies pass.",
                   tuple(lines), needed=_FUNCTIONS, check=self._check_functions),
             writer,
-            Field("evaluator", view.group.evaluator, "The model that writes bodies from docstrings; its existing samples are used.",
+            Field("evaluator", view.group.evaluator, "The model that writes bodies from docstrings; its existing "
+                "samples are reused.",
                   models, needed="Name an evaluator.", check=partial(check, "the evaluator")),
             second, attempts, held_out,
         )  # fmt: skip

@@ -19,7 +19,7 @@ from workbench.app.regeneration.figures_line import EvaluatorLine, FiguresLine
 from workbench.app.regeneration.run_watcher import RunWatcher
 from workbench.app.regeneration.sample_pane import SampleDetail, SamplePane
 from workbench.app.regeneration.task_table import TaskResultTable
-from workbench.app.regeneration.wording import short_name
+from workbench.app.regeneration.wording import REGENERATE, USE, docs_of, short_name
 from workbench.app.toolkit.actions import LabelTarget
 from workbench.app.toolkit.document import PaneContent
 from workbench.app.toolkit.pane import Pane, ScrollTarget
@@ -69,15 +69,15 @@ def hits_of(
             return
         if needle.in_text(f"{line.path}::{line.name}"):
             yield SampleHit(line.id, None, "")
-        task = reader.task(line.id)
+        task, words = reader.task(line.id), USE if line.usage else REGENERATE
         for n, at in enumerate(needle.in_blob(task.docstring_blob if task is not None else None)):
-            yield SampleHit(line.id, None, "Docstring", n, at)
+            yield SampleHit(line.id, None, "Statement" if line.usage else "Docstring", n, at)
         failing: dict[str, list[str]] = {}
         for failed in failing_tests(reader, line.id, group):
             failing.setdefault(failed.candidate_id, []).append(f"{failed.test_id}\n{failed.message}")
         for number, row in enumerate(samples_of(reader, line.id, group)):
             for n, at in enumerate(needle.in_blob(row.body_blob)):
-                yield SampleHit(line.id, number, "Candidate", n, at)
+                yield SampleHit(line.id, number, words.body, n, at)
             if needle.in_text("\n".join(failing.get(row.id, ()))):
                 yield SampleHit(line.id, number, "Failing")
 
@@ -218,6 +218,8 @@ class RunPanes(RunScreen):
             case "clear_filter":
                 # Bindings are checked before the table is mounted.
                 return not self.shows_building and any(table.filter.active for table in self.query(TaskResultTable))
+            case "improve" if view is not None and view.usage:
+                return False
             case "dropped":
                 return view is not None and not view.building and bool(view.tasks)
             case "run" | "search":
@@ -291,7 +293,7 @@ class RunPanes(RunScreen):
         elif letter == "B":
             text += "{regeneration.compare} shows both side by side."
         elif letter:
-            text += "go to another, of another session too, and press {regeneration.compare}."
+            text += "go to another one, in any session, and press {regeneration.compare}."
         if gone > 2:
             text += f" {gone:,} tasks are no longer marked."
         self.workbench.notify(with_keys(text), timeout=4)
@@ -313,14 +315,14 @@ class RunPanes(RunScreen):
         view, line = self.view, self.selected_task
         if view is None or line is None:
             return None
-        return self._marked("task", line.id, f"{line.name} · docs {view.group.docs_words}")
+        return self._marked("task", line.id, f"{line.name} · {docs_of(view.group)}")
 
     def _group_to_mark(self, further: int = 0) -> MarkedItem | None:
         if (view := self.view) is None:
             return None
         groups = view.groups
         group = groups[(groups.index(view.group) + further) % len(groups)] if view.group in groups else view.group
-        title = f"{short_name(group.evaluator, view.name_of(group))} · docs {group.docs_words}"
+        title = f"{short_name(group.evaluator, view.name_of(group))} · {docs_of(group)}"
         return self._marked("group", (group.docs, *group.arguments, group.docs_scope), title)
 
     def _with_sample(self, then: Callable[[MarkedItem | None], None]) -> None:

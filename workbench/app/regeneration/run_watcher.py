@@ -181,7 +181,7 @@ class RunWatcher:
             self.figuring.refresh_soon(at_once=not self._figures_of)
 
     def _announce_started(self, before: RunView | None, view: RunView) -> None:
-        """Announce what was started elsewhere: an evaluator once, and a run until it has been shown."""
+        """Announce evaluators and runs that were started elsewhere: an evaluator once, a run until it has been shown."""
         self._started = [run for run in self._started if run != view.run.id and run in view.order]
         if before is None or before.run.id != view.run.id:
             return

@@ -24,17 +24,16 @@ if TYPE_CHECKING:
     from workbench.session.groups import Group
     from workbench.session.reader import SessionReader
 
-TABS = ("Diff", "Candidate", "Docstring", "Prompt", "Answer")
 SHOWN_AT_FIRST = 64_000
-"""How many bytes of a text are loaded until the user asks for more."""
+"""Number of bytes of a text to load until the user asks for more."""
 COMPARED = 200_000
-"""How many bytes of each body are compared, since line matching takes quadratic time in the worst case."""
+"""Number of bytes of each body to compare; line matching takes quadratic time in the worst case."""
 _TRACEBACK = 40_000  # maximum bytes per traceback
 _MESSAGE = 4_000  # maximum characters per message
 _TESTS = 200  # maximum number of failing tests shown
 _ERROR = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt|Warning)\b")
 _OUTCOMES = VERDICTS | {"error": VERDICTS["crashed"], "missing": VERDICTS["invalid"], "skipped": WAITING}
-_SHORT = 80  # up to this many lines of both bodies together, the diff shows everything
+_SHORT = 80  # up to this many lines (of both bodies together), the diff shows everything
 _REPLACED = 3  # maximum number of former verdicts listed
 GONE = "This task is no longer in the session."
 FORMER = "former verdict, until the sample has been tested again"
@@ -44,6 +43,10 @@ def empty_tabs(sample: SampleView) -> frozenset[str]:
     candidate, docstring = sample.candidate, sample.task.docstring_blob
     body, answer = (candidate.body_blob, candidate.answer_blob) if candidate is not None else (None, None)
     texts = {"Diff": body, "Candidate": body, "Answer": answer, "Docstring": docstring}
+    if sample.task.usage_blob is not None:
+        no_call = candidate is not None and candidate.verdict is not None and candidate.call_id is None
+        prompt = None if no_call else docstring
+        texts = {"Answer": body, "Response": answer, "Statement": docstring, "Prompt": prompt}
     return frozenset(tab for tab, text in texts.items() if text is None)
 
 
@@ -65,6 +68,8 @@ def read_texts(
 def laid_out(reader: SessionReader, sample: SampleView, tab: str, limit: int = SHOWN_AT_FIRST) -> doc.TextDocument:
     """Lay out a tab of a sample, loading at most ``limit`` bytes of a text."""
     candidate = sample.candidate
+    if sample.task.usage_blob is not None:
+        return _of_usage(reader, sample, tab, limit)
     if tab == "Docstring":
         return _docstring(reader, sample, limit)
     if tab == "Prompt":
@@ -72,6 +77,26 @@ def laid_out(reader: SessionReader, sample: SampleView, tab: str, limit: int = S
     if candidate is None or (candidate.answer_blob if tab == "Answer" else candidate.body_blob) is None:
         return doc.note(waiting_for(sample))
     return {"Diff": _diff, "Candidate": _candidate, "Answer": _answer}[tab](reader, sample.task, candidate, limit)
+
+
+def _of_usage(reader: SessionReader, sample: SampleView, tab: str, limit: int) -> doc.TextDocument:
+    from workbench.app.regeneration import usage_content
+
+    candidate, task = sample.candidate, sample.task
+    if tab == "Statement":
+        text, cut = _cut(reader, task.docstring_blob or "", limit, f"the statement of task {task.id}")
+        return doc.plain(text, cut=cut)
+    if tab == "Page":
+        return usage_content.page(reader, sample, candidate.context if candidate is not None else "", limit)
+    if tab == "Prompt" and "Prompt" in empty_tabs(sample):
+        return doc.note("This reader asks no model.")
+    if tab == "Prompt":
+        return _prompt(reader, sample, limit)
+    if candidate is None or (candidate.body_blob if tab == "Answer" else candidate.answer_blob) is None:
+        return doc.note(waiting_for(sample))
+    if tab == "Response":
+        return _answer(reader, task, candidate, limit)
+    return usage_content.answer(reader, sample, *_cut(reader, candidate.body_blob or "", limit, "this answer"))
 
 
 def title_of(sample: SampleView) -> str:
@@ -85,7 +110,8 @@ def title_of(sample: SampleView) -> str:
         seconds = took(candidate.tested_s)
         text += f"{glyph} {candidate.verdict}" + (f" in {seconds}" if seconds else "")
         return f"{text}, being tested again" if candidate.retesting else text
-    words = {"asking": "▸ the model is asked", "testing": "▸ being tested", "cancelled": "⊘ cancelled"}
+    asked = "▸ the model is asked" if sample.task.usage_blob is None else "▸ the reader is asked"
+    words = {"asking": asked, "testing": "▸ being tested", "cancelled": "⊘ cancelled"}
     return text + words.get(candidate.state, "· waiting")
 
 
@@ -108,6 +134,8 @@ def remarks_of(sample: SampleView) -> tuple[tuple[str, bool], ...]:
     candidate = sample.candidate
     remarks = [(in_words(sample.labels), False)] if sample.labels else []
     remarks += [(f"✎ {one_line(text, 300)}", False) for text in sample.annotations]
+    if candidate is not None and sample.task.usage_blob is not None:
+        remarks += _about_page(candidate)
     if candidate is None or candidate.verdict is None:
         return tuple(remarks)
     if candidate.retesting:
@@ -118,7 +146,7 @@ def remarks_of(sample: SampleView) -> tuple[tuple[str, bool], ...]:
             (f"{candidate.route or 'tested'}, not {faster}: {one_line(candidate.route_fallback_reason, 300)}", False)
         )
     if candidate.doubtful:
-        remarks.append((f"{DOUBTFUL} doubtful, not plain: {one_line(candidate.doubtful, 300)}", True))
+        remarks.append((f"{DOUBTFUL} doubtful: {one_line(candidate.doubtful, 300)}", True))
     suspicious = _decoded(candidate.suspicious)
     if isinstance(suspicious, list) and suspicious:
         remarks.append((f"suspicious: {one_line('; '.join(map(str, suspicious)), 300)}", True))
@@ -132,6 +160,19 @@ def remarks_of(sample: SampleView) -> tuple[tuple[str, bool], ...]:
         else:
             remarks.append((f"{message}, agrees", False))
     return (*remarks, *_history(sample.former))
+
+
+def _about_page(candidate: CandidateRow) -> Iterator[tuple[str, bool]]:
+    """Yield which line of the page an answer rests on, or what the page lacks."""
+    from workbench.results.usage import gap_of
+
+    gap = gap_of(candidate)
+    if gap is not None:
+        where = f"line {gap.line}{f' ({gap.section})' if gap.section else ''}: " if gap.line else ""
+        yield f"gap: {where}{one_line(gap.words, 300)}", False
+    notes = _decoded(candidate.notes)
+    for note in notes if isinstance(notes, list) else ():
+        yield one_line(str(note), 300), False
 
 
 def _history(former: Sequence[FormerVerdictRow]) -> Iterator[tuple[str, bool]]:
@@ -154,6 +195,7 @@ def _decoded(text: str | None) -> object:
 def waiting_for(sample: SampleView) -> str:
     """Return why a sample has no body."""
     candidate = sample.candidate
+    noun = "body" if sample.task.usage_blob is None else "answer"
     if sample.task.state == "excluded" and (candidate is None or candidate.verdict is None):
         return f"Not requested, because a control failed. {one_line(sample.task.reason or '', 600)}".rstrip()
     if candidate is None:
@@ -161,12 +203,12 @@ def waiting_for(sample: SampleView) -> str:
     if candidate.state == "queued":
         return "This sample is queued."
     if candidate.state == "asking":
-        return "The model is writing this body…"
+        return f"The {'model' if noun == 'body' else 'reader'} is writing this {noun}…"
     if candidate.state == "cancelled":
         return candidate.verdict_reason or "The run was cancelled before this sample was written."
     if candidate.verdict_reason:
-        return f"There is no body: {one_line(candidate.verdict_reason, 600)}"
-    return f"No body was found in the answer; press {key_of('regeneration.previous-tab')} to see it."
+        return f"There is no {noun}: {one_line(candidate.verdict_reason, 600)}"
+    return f"No {noun} was found in the {'answer' if noun == 'body' else 'response'}; press {key_of('regeneration.previous-tab')} to see it."
 
 
 def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: int) -> doc.TextDocument:
@@ -231,7 +273,7 @@ def _prompt(reader: SessionReader, sample: SampleView, limit: int) -> doc.TextDo
         named = zip(("prompt", "context"), versions, strict=False)
         parts = [doc.heading("Prompt", " · ".join(f"{what} {one_line(version, 40)}" for what, version in named))]
     else:
-        return doc.note("The prompt is built when the model is asked.")
+        return doc.note("The prompt is built when the model is called.")
     if not messages:
         parts.append(doc.note("", "The messages cannot be read."))
     for role, content in messages:
@@ -260,6 +302,11 @@ def _cut(reader: SessionReader, digest: str, limit: int, of: str) -> tuple[str, 
 def failures_of(reader: SessionReader, sample: SampleView) -> tuple[str, doc.TextDocument]:
     """Return a title and a document with the failing tests and their tracebacks, or the reason why there are none."""
     candidate = sample.candidate
+    if sample.task.usage_blob is not None and sample.task.state != "excluded":
+        from workbench.app.regeneration import usage_content
+
+        if (found := usage_content.calls(reader, sample)) is not None:
+            return found
     if candidate is None or candidate.verdict is None:
         wrong = _wrong_controls(reader, sample) if sample.task.state == "excluded" else []
         if wrong:

@@ -12,7 +12,8 @@ from textual.containers import Container
 from textual.content import Content
 
 from workbench.app.regeneration import sample_content
-from workbench.app.regeneration.sample_content import GONE, SHOWN_AT_FIRST, TABS
+from workbench.app.regeneration.sample_content import GONE, SHOWN_AT_FIRST
+from workbench.app.regeneration.wording import REGENERATE, words_of
 from workbench.app.toolkit.document import PaneContent, TextDocument, note
 from workbench.app.toolkit.literal import literal
 from workbench.app.toolkit.pane import Pane, TabbedText, TabLine
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from workbench.results.regeneration_runs import RunView
     from workbench.session.reader import SessionReader
 
-TEXTS = ("Candidate", "Docstring", "Prompt")
-
 
 class SamplePane(TabbedText):
     """The pane with the diff, candidate, docstring, prompt and answer of a sample."""
@@ -42,14 +41,15 @@ class SamplePane(TabbedText):
 
     @property
     def tab(self) -> str:
-        return self.wanted or TABS[0]
+        names = self.query_one(TabLine).names
+        return self.wanted if self.wanted in names else names[0]
 
     @property
     def limit(self) -> int:
         return self._limit
 
     def compose(self) -> ComposeResult:
-        yield TabLine(TABS, id="sample-tabs")
+        yield TabLine(REGENERATE.tabs, id="sample-tabs")
         yield Static("", id="sample-remarks")
         yield TextPane(id="sample-text")
 
@@ -67,6 +67,8 @@ class SamplePane(TabbedText):
         self._remark(sample_content.remarks_of(sample))
         self.query_one(TabLine).empty = sample_content.empty_tabs(sample)
         self.text.show(document, keep_place=keep_place)
+        if self.tab == "Page" and not keep_place:
+            self.text.mark_line(next((at for at, line in enumerate(document.lines) if line.mark), len(document.lines)))
         self.arrive()
 
     def reading_all(self) -> Callable[[], TextDocument] | None:
@@ -90,25 +92,28 @@ class TextsPane(Pane):
 
     def __init__(self) -> None:
         super().__init__(short="Texts", id="texts", classes="pane -off")
+        self.names = REGENERATE.texts
 
     def compose(self) -> ComposeResult:
-        for name in TEXTS:
+        for name in self.names:
             yield Static(name, classes="text-heading")
             yield TextPane()
 
     @property
     def current(self) -> tuple[str, TextPane]:
         """The name and pane of the focused text, or of the first if none has the focus."""
-        texts = list(zip(TEXTS, self.query(TextPane), strict=True))
+        texts = list(zip(self.names, self.query(TextPane), strict=True))
         return next((one for one in texts if one[1].has_focus), texts[0])
 
     def show(self, documents: Mapping[str, TextDocument], *, keep_place: bool = False) -> None:
-        self.titled("candidate, docstring, prompt")
-        for name, text in zip(TEXTS, self.query(TextPane), strict=True):
+        self.titled(", ".join(self.names).lower())
+        headings = self.query(".text-heading").results(Static)
+        for name, heading, text in zip(self.names, headings, self.query(TextPane), strict=True):
+            heading.update(name)
             text.show(documents.get(name, note("")), keep_place=keep_place)
 
 
-_SUFFIXES = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".md"}
+_SUFFIXES = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".md", "Page": ".md"}
 
 
 class SampleDetail(Container):
@@ -144,13 +149,15 @@ class SampleDetail(Container):
     def _show_message(self, sentence: str, title: str, beside: TextDocument) -> None:
         self._whole, self._candidate = None, ""
         self.sample.show_nothing(sentence, title)
-        self.texts.show({TEXTS[0]: beside})
-        self.failing.titled("failing tests")
+        self.texts.show({self.texts.names[0]: beside})
+        self.failing.titled(words_of(self._now[1] if self._now is not None else None).failing)
         self.failing_text.show(beside)
 
     def show(self, reader: SessionReader, view: RunView, line: TaskLine, number: int) -> None:
         if self._now is None or (self._now[2].id, self._now[3]) != (line.id, number):
             self.sample.begin()
+        words = words_of(view)
+        self.sample.query_one(TabLine).names, self.texts.names = words.tabs, words.texts
         self._now = (reader, view, line, number)
         self.ask()
 
@@ -173,7 +180,7 @@ class SampleDetail(Container):
             return
         reader, view, line, number = self._now
         group, tab, limit = view.group, self.sample.tab, self.sample.limit
-        names = dict.fromkeys((tab, *(() if self.texts.has_class("-off") else TEXTS)))
+        names = dict.fromkeys((tab, *(() if self.texts.has_class("-off") else self.texts.names)))
         looked = (line.samples[number : number + 1], line.name, line.rechecked, line.disagreeing, line.newest)
         key = (str(reader.path), line.id, group, number, tab, tuple(names), limit, looked)
         if key == self.loader.shown_key:

@@ -16,7 +16,7 @@ from workbench.app.regeneration.figures_line import EvaluatorLine, FiguresLine, 
 from workbench.app.regeneration.run_panes import RunPanes
 from workbench.app.regeneration.run_watcher import RunWatcher
 from workbench.app.regeneration.task_table import EVERYTHING, TaskFilter
-from workbench.app.regeneration.wording import header, trouble
+from workbench.app.regeneration.wording import header, trouble, words_of
 from workbench.app.toolkit.actions import RunActions
 from workbench.app.toolkit.header import HeaderPart
 from workbench.app.toolkit.table import VirtualTable
@@ -91,7 +91,9 @@ class RegenerationActions(RunActions):
         match action:
             case "resume":
                 unfinished = view.state in {"interrupted", "failed", "cancelled"}
-                return not view.lasting and (unfinished or (view.state == "done" and view.totals.retesting > 0))
+                return not view.permanent_failure and (
+                    unfinished or (view.state == "done" and view.totals.retesting > 0)
+                )
             case "cancel":
                 return view.live
             case "copy" | "open_outside":
@@ -236,7 +238,7 @@ class RegenerationScreen(RunPanes):
     def show_header(self) -> None:
         if self.view is None:
             return
-        parts = list(header(self.view, headline(self.query_one(FiguresLine).figures)))
+        parts = list(header(self.view, headline(self.view, self.query_one(FiguresLine).figures)))
         if self.following.new_run:
             parts.append(HeaderPart(f"another run started: {key_of('regeneration.next-run')}"))
         if self.improvements:
@@ -289,7 +291,7 @@ class RegenerationScreen(RunPanes):
     async def action_filter(self) -> None:
         from workbench.app.toolkit.filters import FilterDialog
 
-        lines, names = tuple(self.table.rows), "a file or function"
+        lines, names = tuple(self.table.rows), f"a file or {words_of(self.view).task}"
         await self.app.push_screen_wait(FilterDialog(lines, self.table.filter, self.filter_tasks, "task", names))
         self.show_sample()
 
@@ -344,7 +346,7 @@ class RegenerationScreen(RunPanes):
         self.set_remark(f"! {of} · {one_line(problem.name, 60)} · {problem.sentence} · {keys}")
 
     def action_docs(self) -> None:
-        self.sample.choose("Docstring")
+        self.sample.choose(words_of(self.view).docs)
         self.uncover(self.sample)
 
     # -- improved docstrings
@@ -412,6 +414,11 @@ class RegenerationScreen(RunPanes):
     async def action_new(self) -> None:
         plan = self.view.plan if self.view is not None else {}
         await self.workbench.ask_and_regenerate(str(plan.get("source") or ""), str(plan.get("docs") or ""))
+
+    @work
+    async def action_measure_use(self) -> None:
+        plan = self.view.plan if self.view is not None else {}
+        await self.workbench.ask_and_measure(str(plan.get("source") or ""))
 
     def action_rerun_failed(self) -> None:
         self.do("rerun_failed", self.actions.rerun_failed)

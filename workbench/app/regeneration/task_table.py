@@ -11,7 +11,7 @@ from textual import events
 
 from workbench.app.keys import bindings, key_of
 from workbench.app.regeneration.evaluator_results import OtherSamples
-from workbench.app.regeneration.wording import cell_of, test_name
+from workbench.app.regeneration.wording import REGENERATE, USE, cell_of, test_name
 from workbench.app.toolkit.columns import ColumnLayout, TableColumn, fit_end
 from workbench.app.toolkit.filters import Filter, FilterFacet, FilterOption
 from workbench.app.toolkit.table import Grouping, TableGroup, VirtualTable
@@ -38,7 +38,7 @@ def _class(line: TaskLine) -> str:
 def _verdict(line: TaskLine) -> str:
     from workbench.regeneration.outcome import verdict_of
 
-    return "taken out" if line.excluded else verdict_of(line.result)
+    return "excluded" if line.excluded else verdict_of(line.result)
 
 
 GROUPINGS: tuple[Grouping[TaskLine], ...] = (
@@ -57,13 +57,13 @@ def _name(line: TaskLine) -> Part:
 
 def _documented(line: TaskLine) -> Part:
     kind = line.documented_as
-    return (kind.value, _KIND_STYLES.get(kind, "")) if kind is not None else ("", "")
+    return (kind.value, _KIND_STYLES.get(kind, "")) if kind is not None and not line.usage else ("", "")
 
 
 def _failing(line: TaskLine) -> Part:
     if line.excluded:
-        return f"taken out: {one_line(line.reason or 'a control does not hold', 300)}", "failed"
-    failing = test_name(one_line(line.failing, 300))
+        return f"excluded: {one_line(line.reason or 'a control does not hold', 300)}", "failed"
+    failing = one_line(line.failing, 300) if line.usage else test_name(one_line(line.failing, 300))
     return failing + (f" ({line.failing_count})" if line.failing_count > 1 else ""), "dim"
 
 
@@ -82,14 +82,14 @@ def _passed_of(samples: Sequence[SampleState]) -> Part:
 
 def _other(one: OtherSamples) -> TableColumn[TaskLine]:
     def cells(line: TaskLine) -> list[Part]:
-        # A dash means that the evaluator was not asked or the run lacks the task.
+        # A dash means that the evaluator was not used or the run lacks the task.
         return [cell_of(sample) for sample in one.samples.get(line.id, ())] or [(NOTHING, "dim")]
 
     return TableColumn(title=one.name, cell=cells, width=max(7, len(one.name)), widest=20, text=True,
                   brief=lambda line: _passed_of(one.samples[line.id]))  # fmt: skip
 
 
-def _pass_at(place: int, k: int) -> TableColumn[TaskLine]:
+def _pass_at(name: str, place: int, k: int) -> TableColumn[TaskLine]:
     def value(line: TaskLine) -> float | None:
         return line.at[place] if place < len(line.at) else None
 
@@ -99,7 +99,7 @@ def _pass_at(place: int, k: int) -> TableColumn[TaskLine]:
         counted = [("", line.result) for line in rows if not line.excluded and line.samples]
         return share(pass_by(counted, (k,))[0].pass_at[0].value) if counted else NOTHING
 
-    return TableColumn(title=f"pass@{k}", cell=lambda line: (share(value(line)), "" if line.decided else "dim"), width=6,
+    return TableColumn(title=f"{name}@{k}", cell=lambda line: (share(value(line)), "" if line.decided else "dim"), width=6,
                   sort=value, figure=figure)  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def _pass_at(place: int, k: int) -> TableColumn[TaskLine]:
 
 Rule = Callable[[TaskLine], bool]
 TaskFilter = Filter[TaskLine]
-_NOT_PASSED = frozenset({"failed", "timeout", "crashed", "invalid"})
+_NOT_PASSED = frozenset({"failed", "timeout", "crashed", "invalid", "bypassed"})
 
 
 def _holds(word: str) -> Rule:
@@ -134,7 +134,7 @@ QUESTIONS: tuple[FilterFacet[TaskLine], ...] = (
             if key not in {"passed", "failed"}
         ),
         FilterOption("again", "being tested again", "tested again", lambda line: line.retesting),
-        FilterOption("out", "taken out by a control", "taken out", lambda line: line.excluded),
+        FilterOption("out", "excluded by a control", "excluded", lambda line: line.excluded),
     )),
     FilterFacet("coverage", "coverage", (
         *(
@@ -149,6 +149,10 @@ QUESTIONS: tuple[FilterFacet[TaskLine], ...] = (
         FilterOption("well", "well: at least half of the samples passed", "documented well", _is(DocstringQuality.WELL)),
         FilterOption("badly", "badly: fewer passed, though the original does", "documented badly", _is(DocstringQuality.BADLY)),
         FilterOption("untestable", "untestable: the original body does not pass", "untestable", _is(DocstringQuality.UNTESTABLE)),
+    )),
+    FilterFacet("gap", "gap", tuple(
+        FilterOption(kind, kind, f"gap: {kind}", lambda line, kind=kind: line.gap == kind)  # type: ignore[misc]
+        for kind in ("unnamed", "no example", "wrong example", "stumbled")
     )),
     FilterFacet("leak", "docstring", (
         FilterOption("leaking", "≈ contains the code", "≈ leaking", lambda line: line.leaking),
@@ -179,12 +183,14 @@ class TaskResultTable(VirtualTable[TaskLine]):
         & > .row--timeout { color: $verdict-timeout; }
         & > .row--crashed { color: $verdict-crashed; }
         & > .row--invalid { color: $verdict-invalid; }
+        & > .row--bypassed { color: $verdict-bypassed; }
         & > .row--former { text-style: underline; }
         & > .row--former-passed { color: $verdict-passed 70%; text-style: underline; }
         & > .row--former-failed { color: $verdict-failed 70%; text-style: underline; }
         & > .row--former-timeout { color: $verdict-timeout 70%; text-style: underline; }
         & > .row--former-crashed { color: $verdict-crashed 70%; text-style: underline; }
         & > .row--former-invalid { color: $verdict-invalid 70%; text-style: underline; }
+        & > .row--former-bypassed { color: $verdict-bypassed 70%; text-style: underline; }
         & > .row--former-unscored { color: $verdict-unscored 70%; text-style: underline; }
         & > .row--chosen { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
         & > .row--chosen-blurred { background: $panel; text-style: bold; }
@@ -201,6 +207,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         self.others: tuple[OtherSamples, ...] = ()  # samples of other evaluators and docs, shown on wide terminals
         self.only_path = ""  # the file that all tasks are in, if there is only one
         self.revision = 0
+        self.words = REGENERATE
         self._shown_name = ""
         self._kept = True  # whether to keep the selected task even if it no longer matches the filter
 
@@ -208,25 +215,27 @@ class TaskResultTable(VirtualTable[TaskLine]):
 
     def put_tasks(self, lines: Sequence[TaskLine], ks: tuple[int, ...]) -> None:
         """Replace all tasks, keeping the cursor, filter and arrangement."""
-        self.ks, self._next_order = ks, f"pass@{ks[0]}" if ks else ""
+        self.words = USE if any(line.usage for line in lines) else REGENERATE
+        self.ks, self._next_order = ks, f"{self.words.figure}@{ks[0]}" if ks else ""
         self.revision += 1
         paths = {line.path for line in lines}
-        self.only_path = next(iter(paths)) if len(paths) == 1 else ""
+        self.only_path = next(iter(paths)) if len(paths) == 1 and self.words is REGENERATE else ""
         self.columns = ColumnLayout(self._columns(lines))
         self.put(lines)
         self.move_sample(0)
 
     def _columns(self, rows: Sequence[TaskLine]) -> list[TableColumn[TaskLine]]:
         """Return the columns that apply to these tasks; docs/extending/column.md explains how to add one."""
-        files = len({line.path for line in rows}) > 1
+        usage, named = self.words is USE, self.words.figure
+        files = len({line.path for line in rows}) > 1 and not usage
         several = len({name for line in rows for name in line.sandboxes}) > 1
         return [
             TableColumn(title="file", cell=lambda line: (one_line(line.path, 300) if files else "", "dim"), width=12, widest=26, text=True,
                    priority=70, shorten=fit_end, sort=lambda line: (line.path.lower(), line.name.lower())),
-            TableColumn(title="function", cell=_name, width=18, widest=34, text=True, sort=lambda line: line.name.lower()),
-            TableColumn(title="tests", cell=lambda line: f"{line.tests:,}", width=5, priority=15, sort=lambda line: line.tests,
+            TableColumn(title=self.words.task, cell=_name, width=18, widest=60 if usage else 34, text=True, sort=lambda line: line.name.lower()),
+            TableColumn(title="calls" if usage else "tests", cell=lambda line: f"{line.tests:,}", width=5, priority=15, sort=lambda line: line.tests,
                    descending=True),
-            TableColumn(title="cover", cell=lambda line: percent(line.coverage), width=5, priority=10, sort=lambda line: line.coverage),
+            TableColumn(title="cover", cell=lambda line: "" if usage else percent(line.coverage), width=5, widest=5, priority=10, sort=lambda line: line.coverage),
             TableColumn(title="branch", cell=lambda line: percent(line.branch_coverage) if line.branches is not None else "", width=6,
                    widest=6, priority=60, sort=lambda line: line.branch_coverage),
             TableColumn(title="flaky", cell=lambda line: (f"{FLAKY}{line.unstable:,}" if line.unstable else "", "paused"), width=5,
@@ -235,8 +244,10 @@ class TaskResultTable(VirtualTable[TaskLine]):
                    sort=lambda line: line.passed / line.counted if line.counted else None,
                    brief=lambda line: _passed_of(line.samples)),
             *map(_other, self.others),
-            *(_pass_at(place, k) for place, k in enumerate(self.ks)),
+            *(_pass_at(named, place, k) for place, k in enumerate(self.ks)),
             TableColumn(title="documented", cell=_documented, width=10, widest=10, text=True, priority=71),
+            TableColumn(title="gap", cell=lambda line: (one_line(line.gap, 20), "warn"), width=7, widest=13, text=True, priority=20,
+                   sort=lambda line: line.gap or None),
             TableColumn(title="route", cell=lambda line: (route_of(line), "dim"), width=5, widest=9, text=True, priority=50),
             TableColumn(title="sandbox", cell=lambda line: ("+".join(line.sandboxes) if several else "", "dim"), width=10, widest=24,
                    text=True, priority=80),
@@ -316,7 +327,7 @@ class TaskResultTable(VirtualTable[TaskLine]):
         return True
 
     def titles(self, view: RunView) -> tuple[str, str]:
-        """Return the title and subtitle: the number of tasks and of displayed tasks, and what happened to the rest."""
+        """Return the title and subtitle, with the numbers of tasks that are known, displayed, dropped and excluded."""
         shown, known = len(self.shown), max(view.tasks, len(self.rows))
         title, parts = f"Tasks {known:,}", []
         if self.filter.active:
@@ -326,12 +337,15 @@ class TaskResultTable(VirtualTable[TaskLine]):
             mean = share(sum(at) / len(at) if at else None)
             parts = [
                 f"{known - shown:,} filtered away",
-                f"pass@{self.ks[0]} {mean} of {len(at):,} · m = {view.samples}",
+                f"{self.words.figure}@{self.ks[0]} {mean} of {len(at):,} · m = {view.samples}",
             ]
-        if not self.filter.active and (counts := Counter(line.documented_as for line in self.rows)).keys() - {None}:
+        if view.usage:
+            gaps = Counter(line.gap for line in self.rows if line.gap)
+            parts += [", ".join(f"{count:,} {one_line(gap, 20)}" for gap, count in gaps.most_common())] if gaps else []
+        elif not self.filter.active and (counts := Counter(line.documented_as for line in self.rows)).keys() - {None}:
             parts = [", ".join(f"{counts[kind]:,} {kind}" for kind in DocstringQuality if counts[kind]) + " documented"]
         only = [one_line(self.only_path, 60)] if self.only_path else []
-        parts += [f"{view.excluded:,} taken out"] if view.excluded else []
+        parts += [f"{view.excluded:,} excluded"] if view.excluded else []
         parts += [f"{view.dropped:,} dropped · {key_of('regeneration.dropped')}"] if view.dropped else []
         return " · ".join([title, *only, *self.arranged_by()]), " · ".join(parts)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.app.keys import key_of
@@ -15,11 +16,42 @@ from workbench.session.groups import planned_docs
 if TYPE_CHECKING:
     from workbench.results.regeneration_runs import EvaluatorProgress, RunView
     from workbench.results.samples import SampleState
+    from workbench.session.groups import Group
 
 _SIGNS = VERDICTS | {"running": RUNNING, "waiting": WAITING, "cancelled": CANCELLED}
 _STYLES = {"error": "unscored", "cancelled": "waiting"}
 _BARS = "▁▂▃▄▅▆▇█"
 _MOST_REASONS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RunWords:
+    """What the parts of a run are called; ``texts`` are the tabs shown side by side on large terminals."""
+
+    verb: str
+    figure: str
+    evaluators: str
+    task: str
+    failing: str
+    docs: str  # the tab with what the evaluator reads
+    body: str  # the tab with what the evaluator wrote
+    tabs: tuple[str, ...]
+    texts: tuple[str, ...]
+    listed: str  # the entries that became no task
+
+
+REGENERATE = RunWords(
+    "regenerate", "pass", "evaluators", "function", "failing tests", "Docstring", "Candidate",
+    ("Diff", "Candidate", "Docstring", "Prompt", "Answer"), ("Candidate", "Docstring", "Prompt"), "function",
+)  # fmt: skip
+USE = RunWords(
+    "use of", "use", "readers", "call", "hidden calls", "Page", "Answer",
+    ("Answer", "Page", "Statement", "Prompt", "Response"), ("Answer", "Page", "Statement"), "callable",
+)  # fmt: skip
+
+
+def words_of(view: RunView | None) -> RunWords:
+    return USE if view is not None and view.usage else REGENERATE
 
 
 def cell_of(sample: SampleState) -> tuple[str, str]:
@@ -46,6 +78,11 @@ def test_name(test_id: str) -> str:
 
 
 # -- names of evaluators
+
+
+def docs_of(group: Group) -> str:
+    """Return what a group's evaluator reads: ``docs original``, or ``page README`` in a usage run."""
+    return f"page {group.context}" if group.docs == "usage" else f"docs {group.docs_words}"
 
 
 def model_name(model: str) -> str:
@@ -80,7 +117,7 @@ def header(view: RunView, score: str = "") -> Header:
     docs, spent = planned_docs(view.plan), view.run.spend_usd
     source = one_line(source_name(str(view.plan.get("source") or view.plan.get("name") or "?")), 40)
     return (
-        HeaderPart(f"regenerate {source}", rank=1, name=True, short=source),
+        HeaderPart(f"{words_of(view).verb} {source}", rank=1, name=True, short=source),
         HeaderPart(f"docs {one_line(docs, 30)}" if docs else "", rank=4),
         HeaderPart(short_name(view.evaluator, view.name_of(view.group)) if view.evaluator else "", rank=2, name=True),
         HeaderPart(score),
@@ -131,7 +168,7 @@ def trouble(view: RunView, room: int = 400) -> str:
     texts = [f"{alarm} · {key_of('regeneration.problem')} goes there" if alarm else "", *named]
     error = view.run.error or ""
     if view.state == "failed":
-        key, then = ("new", "for another order") if view.lasting else ("resume", "to resume")
+        key, then = ("new", "for another order") if view.permanent_failure else ("resume", "to resume")
         why = one_line(error or "no reason was recorded", 600)
         texts.append(f"✗ The run failed: {why} Press {key_of(f'regeneration.{key}')} {then}.")
     reasons = [reason for reason in view.reasons if view.state != "failed" or reason.sentence not in error]

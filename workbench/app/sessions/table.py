@@ -69,8 +69,9 @@ def about(entry: SessionEntry | None, *, is_chosen: bool) -> str:
     if facts.state == "failed":
         todo = (
             f"Something failed: press {key_of('sessions.open')} to see why, {key_of('sessions.resume')} to retry it."
-            if facts.mendable
-            else f"The run cannot be done as planned: press {key_of('sessions.open')} to see why, then {key_of('regeneration.new')} in Regeneration to start another one."
+            if facts.retryable
+            else f"The run cannot be executed as planned: press {key_of('sessions.open')} to see why, then "
+            f"{key_of('regeneration.new')} in Regeneration to start another one."
         )
     elif facts.left:
         runs = "1 earlier run" if facts.left == 1 else f"{facts.left:,} earlier runs"

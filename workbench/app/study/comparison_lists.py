@@ -318,7 +318,7 @@ class RankingList(LineList):
         setting, opened = ranking.setting, ranking.setting == self._open
         sign = "▾" if opened else "▸" if ranking.orders else " "
         names = max(10, width - 14)
-        # Shorten the model name, since the measure is what tells the settings apart.
+        # Shorten the model name, because the measure distinguishes the settings.
         after = setting.words.removeprefix(setting.model) if setting.model else f" · {setting.words}"
         model = shortened(one_line(setting.model, 300), max(4, names - len(after) - 3))
         return [

@@ -176,7 +176,7 @@ def _leader_columns(lines: Sequence[LeaderLine]) -> tuple[TableColumn[LeaderLine
 
 
 class LeaderList(VirtualTable[LeaderLine]):
-    """The agents, best first, followed by what the places are based on and how far the judges agree."""
+    """The agents, best first, followed by the basis of the places and the agreement of the judges."""
 
     LEAD = 1
     BINDINGS = bindings("study.open-leader")
@@ -198,10 +198,7 @@ def _of_cases(lines: Sequence[LeaderLine], line: LeaderLine) -> str:
 
 
 def _notes_on_places(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
-    """Return notes on the places.
-
-    They say which cases count if some agents lack some, and what is missing from a figure and why.
-    """
+    """Return notes on the places: which cases count if some agents lack cases, and why figures are incomplete."""
     texts = []
     if any(_of_cases(lines, one) for one in lines):
         cases = f"{plural(lines[0].of, 'case')} that all agents have"
@@ -215,7 +212,7 @@ def _notes_on_places(lines: Sequence[LeaderLine]) -> list[tuple[str, str]]:
         if one.mean.own is not None:
             own, of = one.mean.own
             texts.append(
-                f"{one.summary.title}: {own:.1f} of {of:.1f} own points; in all {figure(one.mean.value, SCORE)}"
+                f"{one.summary.title}: {own:.1f} of {of:.1f} own points; overall {figure(one.mean.value, SCORE)}"
             )
         if one.summary.apart:
             texts.append(f"{one.summary.title} is not compared: {'; '.join(one.summary.apart)}")
@@ -273,7 +270,7 @@ class StudyDetail(Container):
         return self.choose(self.query_one(TabLine).beside(step))
 
     def choose(self, name: str) -> str:
-        """Activate a tab and return its name; if the focus was on a list here, it moves along."""
+        """Activate a tab and return its name; the focus moves along if it was on a list here."""
         inside = isinstance(self.screen.focused, Widget) and self in self.screen.focused.ancestors
         self.query_one(TabLine).current = name
         for known, one in self._lists().items():

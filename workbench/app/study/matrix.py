@@ -22,7 +22,7 @@ from workbench.studies.outcome import ColumnSummary, RowSummary, StudyOutcome
 from workbench.studies.wording import figure
 
 SPREAD = "spread"
-"""The name of the sort order by the spread between the columns of a row."""
+"""Name of the sort order by the spread between a row's columns."""
 
 
 class StudyMatrix(CellTable[RowSummary]):

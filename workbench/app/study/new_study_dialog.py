@@ -59,14 +59,14 @@ _SCOPES = (
 )
 _CHECKS = (("no", "no", "points only"), ("yes", "yes", "each README is checked: adds the measures works and claims"))
 _FIELDS = {one.name: one for one in (
-    Field("compare", options=_KINDS, help="← → changes what is compared; the last choices are stored for each kind."),
+    Field("compare", options=_KINDS, help="← → changes the kind of study; the last choices are stored for each kind."),
     Field("name", help="The name in the session, and in `workbench study NAME --session SESSION`."),
     Field("cases", others="~/project, git+https://…@v1 or NAME==1.0",
           help="Enter opens the list; a folder, a git URL@revision or NAME==VERSION can be typed there."),
     Field("sources", others="~/project, git+https://…@v1 or NAME==1.0",
           help="Repositories with pytest tests. Enter opens the list; a folder, git URL@revision or NAME==VERSION can be typed there."),
     Field("agents", others="package.module:Class",
-          help="Enter opens the list; package.module:Class of your own can be typed there."),
+          help="Enter opens the list; your own package.module:Class can be typed there."),
     Field("docs", others="folder:PATH, source:SOURCE, command:PROGRAM… {folder}, package.module:Class",
           help="Enter opens the list; folder:PATH, source:SOURCE, command:PROGRAM… {folder} or package.module:Class can be typed there."),
     Field("models", others="any LiteLLM name, or replay:SESSION",
@@ -77,7 +77,7 @@ _FIELDS = {one.name: one for one in (
           help="Each scores every trial; the points of the first are shown. None selects the default of this machine."),
     Field("repeats", help="Trials of each agent on each case."),
     Field("samples", help="Candidates for each task."),
-    Field("k", help="The k of pass@k, never more than the samples: 1, 3."),
+    Field("k", help="The values of k for pass@k, at most the number of samples: 1, 3."),
     Field("steps", placeholder="the setting max_steps",
           help="Maximum steps of an agent; empty for the setting max_steps."),
     Field("tasks", placeholder="all", help="Maximum tasks per source; empty for all."),
@@ -161,7 +161,7 @@ class NewStudyDialog(ordering.OrderForm[Study]):
             text = estimate.beside(cells * whole.repeats)
         else:
             text = f"{plural(cells, 'cell')}{': ' if estimate.count is not None else ' of '}{estimate.sentence()}"
-        another = "\nThe session has a study of this name: it becomes this one, and what is done stays."
+        another = "\nThe session has a study of this name: this one replaces it; finished results are kept."
         return f"{_product(whole)} = {text}.{another if _has_another(order.session, whole) else ''}"
 
     def in_plain_process(self, study: Study) -> Study:

@@ -64,7 +64,7 @@ REST_SECONDS = 1.0
 """The delay after a change before resampling, since the figures of a live study would be outdated immediately."""
 LEFT_SECONDS = 10.0
 """The interval between estimates of the remaining time."""
-_NO_GROUPS = "These rows cannot be grouped: they have no property in which they differ."
+_NO_GROUPS = "These rows cannot be grouped: no property distinguishes them."
 _HOW_TO_COMPARE = "Mark a column with {study.mark}, then press {study.compare} on another one."
 
 

@@ -190,7 +190,7 @@ def header(outcome: StudyOutcome, measure: str, place: str, left: float | None =
 
 
 def cell_sentence(outcome: StudyOutcome, cell: StudyCell, measure: str, part: str = "") -> str:
-    """Describe a cell in full on one line: its problem or state first, then its figures and what they are based on.
+    """Describe a cell in full on one line: its problem or state first, then its figures and their basis.
 
     ``part`` is the part of the row if rows are grouped, such as a file or stratum.
     """
@@ -225,7 +225,8 @@ def cell_sentence(outcome: StudyOutcome, cell: StudyCell, measure: str, part: st
 class StudyLine:
     """A study of the session.
 
-    ``study`` is None if its declaration is damaged. ``problem`` says so, or says why the study stopped.
+    ``study`` is None if its declaration is damaged. ``problem`` is a message about that, or the reason why the study
+    stopped.
     """
 
     name: str
@@ -256,8 +257,8 @@ class StudySelection:
 class StudyView:
     """The studies of a session, oldest first, and the displayed data of one.
 
-    ``problem`` says why there is no outcome. ``asked`` is the requested selection and ``wanted`` the same without
-    anything that does not exist. ``alike`` is true if no grouping would split the rows.
+    ``problem`` says why there is no outcome. ``asked`` is the requested selection, and ``wanted`` the part of it that
+    exists. ``alike`` is true if no grouping would split the rows.
     """
 
     session: Path

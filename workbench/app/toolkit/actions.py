@@ -106,12 +106,12 @@ def copy(host: WorkbenchApp, name: str, text: str, cut: str = "") -> None:
     if cut:
         message += f", not all of it: {cut.rstrip('.')}"
     elif len(text) > SAFE_COPY_CHARS:
-        message += f"; if the terminal cuts it, {key_of('trajectory.open')} opens it in an editor"
+        message += f"; if the terminal truncates it, {key_of('trajectory.open')} opens it in an editor"
     host.notify(f"{message}.", severity="warning" if cut else "information")
 
 
 class RunActions:
-    """Runs those actions of a screen that involve the engine, the disk or other programs, one at a time in threads."""
+    """Runs the actions of a screen that involve the engine, the disk or other programs, one at a time in threads."""
 
     def __init__(self, screen: RunScreen) -> None:
         self._host, self._jobs, self._subject = screen.workbench, screen.doing, screen.subject

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
@@ -31,6 +31,7 @@ class TextLine:
     ``source`` to ``source_end`` is the half-open range of source lines (counted from 0) that the line shows, -1 for
     none. ``number`` is shown in the gutter. ``indent`` is the hanging indent of wrapped rows in cells, or -1 to cut
     the line instead of wrapping it. ``fill`` is the style of the whole row. ``step`` links to a step of the trial.
+    ``mark`` is a sign in the margin, with its style.
     """
 
     text: str
@@ -41,6 +42,7 @@ class TextLine:
     indent: int = 0
     fill: str = ""
     step: int | None = None
+    mark: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +56,23 @@ class LineRange:
 
 @dataclass(frozen=True, slots=True)
 class TextDocument:
-    """Lines, and their plain ``text`` for copying; ``cut`` tells the user what is missing and how to see it."""
+    """Lines, and their plain ``text`` for copying; ``cut`` tells the user what is missing and how to see it.
+
+    ``margin`` is the width of the margin with the marks of lines, in cells.
+    """
 
     lines: tuple[TextLine, ...]
     text: str
     cut: str | None = None
     numbered: bool = False
+    margin: int = 0
 
     @property
     def gutter(self) -> int:
         if not self.numbered:
-            return 0
+            return self.margin
         top = max((line.number or 0 for line in self.lines[-50:]), default=0)
-        return max(3, len(str(top))) + 1
+        return max(3, len(str(top))) + 1 + self.margin
 
     def rows(self, width: int) -> list[LineRange]:
         width = max(width, 4)
@@ -152,6 +158,17 @@ def joined(parts: Sequence[TextDocument], *, cut: str | None = None) -> TextDocu
 
 def heading(text: str, detail: str = "") -> TextDocument:
     return of_lines([styled((prepared(text), "heading"), (f"  {prepared(detail)}" if detail else "", "dim"))])
+
+
+def with_margin(document: TextDocument, marks: Mapping[int, tuple[str, str]]) -> TextDocument:
+    """Show marks in a margin of a document, by the number of their source line, counted from 1."""
+    if not marks or not document.lines:
+        return document
+    lines = list(document.lines)
+    for number, mark in sorted(marks.items(), reverse=True):
+        at = document.line_at(number - 1)
+        lines[at] = replace(lines[at], mark=mark)
+    return replace(document, lines=tuple(lines), margin=2)
 
 
 def closed(lines: tuple[TextLine, ...], cut: str | None) -> tuple[TextLine, ...]:

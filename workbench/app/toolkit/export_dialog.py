@@ -75,7 +75,7 @@ class ReportDialog(Form[tuple[str, str, str]]):
         options = (("", "all", "the whole session"), *((one, one, "") for one in parts))
         fields = (
             Field("file", place, paths=on_disk, needed="Name a file."),
-            Field("format", known=known, placeholder="what the file ends in", check=self._check_format),
+            Field("format", known=known, placeholder="the format of the file's extension", check=self._check_format),
             *((Field("of", options=options),) if len(options) > 1 else ()),
         )
         super().__init__(title, fields, "file", note=note, starts="Export")
@@ -90,7 +90,7 @@ class ReportDialog(Form[tuple[str, str, str]]):
         format = values["format"] or format_by_name(place, self._formats)
         if not format:
             raise BadField(
-                "format", f"{Path(place).suffix or 'A name without an ending'} does not imply a format; choose one."
+                "format", f"{Path(place).suffix or 'A name without an extension'} does not imply a format; choose one."
             )
         if of and format not in PAGE_FORMATS:
             raise BadField("format", f"{format} exports whole sessions only; choose from {', '.join(PAGE_FORMATS)}.")

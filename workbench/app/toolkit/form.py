@@ -60,7 +60,8 @@ class Form(Dialog[AnswerT | None], Generic[AnswerT]):
     ) -> None:
         super().__init__()
         self._title, self._fields, self._first, self._help, self._starts = title, fields, first, note, starts
-        self._problem, self._typed = problem, False  # _typed: the focused field was edited since it got the focus
+        # _typed: whether the focused field has been edited since it got the focus
+        self._problem, self._typed = problem, False
         self._lines: dict[str, Any] = {}
         self._summarizing = LatestWorker(self, "summary")
         self._summarized: Values = {}

@@ -202,7 +202,7 @@ class KeyBar(Widget):
     """
 
     ALLOW_SELECT = False
-    auto_links = False  # clickable keys look like the rest
+    auto_links = False  # clickable keys are styled like all others
     DEFAULT_CSS = """
     KeyBar { dock: bottom; height: 1; background: $panel; color: $text-muted; padding: 0 1; }
     """

@@ -199,7 +199,7 @@ def check_session(text: str) -> None:
 
 
 def about_session(values: Values) -> str:
-    """Return the help for the field ``session``, which tells where the run is stored."""
+    """Return the help for the field ``session``, which says where the run is stored."""
     text = values["session"]
     if not text:
         return "Empty: the run creates a new session."

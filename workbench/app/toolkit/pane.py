@@ -142,13 +142,14 @@ class TabLine(Widget):
 
         name: str
 
+    names: reactive[tuple[str, ...]] = reactive(())
     current: reactive[str] = reactive("")
     empty: reactive[frozenset[str]] = reactive(frozenset())
     remark: reactive[str] = reactive("")
 
     def __init__(self, names: tuple[str, ...], *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.names = names
+        self.set_reactive(TabLine.names, names)
         self.set_reactive(TabLine.current, names[0])
 
     def _at(self) -> int:

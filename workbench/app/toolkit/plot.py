@@ -80,7 +80,7 @@ def place(share: float, count: int) -> int:
 
 
 def stacked(groups: Sequence[Sequence[float]], width: int, height: int) -> tuple[list[Canvas], int]:
-    """Return a dot plot per group of values (fractions of the width), and how many values each dot stands for."""
+    """Return a dot plot per group of values (fractions of the width), and the number of values per dot."""
     plots = [Counter(place(share, width * ACROSS) for share in shares) for shares in groups]
     highest = max((count for plot in plots for count in plot.values()), default=0)
     each = max(1, math.ceil(highest / max(1, height * UP)))

@@ -41,7 +41,7 @@ class SearchText:
         if digest is None:
             return []
         if digest not in self._known:
-            self._known[digest] = self.in_text(self._reader.kept(digest, "a text that is searched") or "")
+            self._known[digest] = self.in_text(self._reader.text_or_none(digest, "a text that is searched") or "")
         return self._known[digest]
 
 

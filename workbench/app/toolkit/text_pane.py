@@ -129,9 +129,12 @@ class TextPane(VirtualView):
         line = self.document.lines[row.line]
         gutter = self.document.gutter
         parts: list[Part] = []
-        if gutter:
+        if margin := self.document.margin:
+            sign, style = line.mark if line.mark is not None and row.start == 0 else ("", "")
+            parts.append((sign.ljust(margin), style))
+        if gutter > margin:
             number = str(line.number) if row.start == 0 and line.number else ""
-            parts.append((number.rjust(gutter - 1) + " ", "rule"))
+            parts.append((number.rjust(gutter - margin - 1) + " ", "rule"))
         if row.start and line.indent > 0:
             parts.append((" " * line.indent, ""))
         spans = [*line.spans, *self._by_line.get(row.line, ())]

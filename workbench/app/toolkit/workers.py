@@ -193,7 +193,7 @@ class LiveLoader(LatestWorker, Generic[ReadT]):
             self.refresh_soon()
 
     def refresh_soon(self, *, at_once: bool = False) -> None:
-        """Reload after a pause since the last load, or immediately if that is over; ``at_once`` skips the pause."""
+        """Reload after a pause since the last load, or immediately if it is over; ``at_once`` skips the pause."""
 
         def now() -> None:
             if at_once or self._rest() <= 0:

@@ -191,7 +191,7 @@ class TrialActions(RunActions):
             except NoIsolation as error:
                 if block >= 0:
                     raise
-                order.execute, alone = False, f"{error} Claims are looked up all the same."
+                order.execute, alone = False, f"{error} Claims are still looked up."
             return alone if order.begin(warm=self._host.warm).runs else already_running
 
         text = "Checking the README: its blocks run in a sandbox without network."
@@ -219,7 +219,7 @@ class TrialActions(RunActions):
 
 
 class ModelDialog(Form[str]):
-    """Asks for a model and describes what starting with it will do and cost.
+    """Asks for a model and describes the effect and cost of starting with it.
 
     ``refused`` returns why a model is not suitable here, or "" if it is.
     """

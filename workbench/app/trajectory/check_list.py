@@ -30,7 +30,7 @@ SIGNS: dict[str, tuple[str, str]] = {
     "works": ("✓", "passed"),
     "not run": ("–", "unscored"),
     "true": ("✓", "dim"),
-    "cannot be said": ("?", "dim"),
+    "undecided": ("?", "dim"),
 }
 """The sign and style of each result, most urgent first."""
 _ORDER = list(SIGNS)

@@ -90,7 +90,7 @@ def exploration(why: Why) -> TextDocument:
             (level, *("–" if one is None else _amount(one[level], sum(one.values())) for one in counts))
             for level in found.files
         )
-        text = "Bytes shown to the agent are read, those cut off partly read."
+        text = "Bytes shown to the agent count as read, bytes cut off as partly read."
         parts = [
             page.PageTable(("", "files", "bytes", "functions"), tuple(rows), frozenset({1, 2, 3})),
             page.Note(f"{text} Functions are public ones, without tests."),

@@ -109,7 +109,7 @@ def judge_of(card: Scorecard) -> str:
 
 def format_note(card: Scorecard) -> str:
     """Return a note on the points earned by the required answer format, or "" if none was required."""
-    text = f"{points(card.given)} of these points come from the format that was required of the answer"
+    text = f"{points(card.given)} of these points come from the required answer format"
     return "" if card.given is None else text
 
 
@@ -147,7 +147,7 @@ def missing_points_view(card: Scorecard, places: Mapping[tuple[int, str], int], 
         return [ScoreLine(((" No points are missing.", "ok"),))]
     lost = sum(one.missing for one, _ in missing if one.points is not None)
     rows = wrapped(
-        f"{points(lost)} points are missing, the most first; → is the score with these and all above.", width
+        f"{points(lost)} points are missing, largest loss first; → is the score with these and all above.", width
     )
     for one, total in missing:
         scored = one.points is not None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from textual import events, getters
+from textual import events, getters, work
 from textual.widget import Widget
 
 from workbench.app.keys import bindings, with_keys
@@ -364,7 +364,7 @@ class TrajectoryScreen(RunScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "remark":
             return self.state is not None
-        if action == "check_readme":
+        if action in {"check_readme", "measure_use"}:
             return self.state is not None and self.state.trial.readme_blob is not None
         if action == "check_block":
             return isinstance(self.focused, CheckList)
@@ -444,6 +444,11 @@ class TrajectoryScreen(RunScreen):
         self.outcome.choose(CHECK)
         self.focus_pane(self.outcome)
         self.actions.check_readme()
+
+    @work
+    async def action_measure_use(self) -> None:
+        if self.state is not None:
+            await self.workbench.ask_and_measure(trial=self.state.trial.id)
 
     def action_check_block(self) -> None:
         line = self.outcome.checks.current

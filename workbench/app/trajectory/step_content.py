@@ -32,7 +32,7 @@ REST_SECONDS = 0.25
 """The delay before the rest of a long text is highlighted."""
 TABS = ("Thought", "Action", "Observation", "Prompt", "Raw")
 SHOWN_AT_FIRST = 64_000
-"""How many bytes of a text are loaded until the user asks for more."""
+"""Number of bytes of a text to load until the user asks for more."""
 _ANSWER_LIMIT = 2_000_000
 _NAME, _TOKENS = 24, 9
 _MOST_ROWS = 200

@@ -122,7 +122,7 @@ class TrialState:
 
 
 def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None = None) -> TrialState | None:
-    """Load a trial, reusing what cannot have changed since ``before``. Returns None if the session does not have it."""
+    """Load a trial, reusing unchangeable parts of ``before``. Returns None if the session does not have it."""
     # Imported lazily in this thread, because the first paint does not need them.
     from workbench.results.scores import agreement_on, cards_of, imported_scores, scores_version
     from workbench.results.trials import step_count, trial_order
@@ -246,7 +246,7 @@ def hits_of(
 
 
 def _hits_of_step(reader: SessionReader, step: StepRow, needle: SearchText) -> Iterator[StepHit]:
-    answer = split_answer(reader.kept(step.answer_blob, "a text of this trial") or "")
+    answer = split_answer(reader.text_or_none(step.answer_blob, "a text of this trial") or "")
     thought, action = map(needle.in_text, answer)
     # If only the step's row matches (a target without an answer), go to the Action tab.
     if not thought and not action and needle.in_text(f"{step.action} {step.target} {step.problem or ''}"):

@@ -333,8 +333,11 @@ def _about_marks(table: TrialTable, line: TrialLine) -> str:
     first, *second = table.marks.of("trial")
     of = "" if first.session == table.session else f" (of {first.session.name})"
     if second:
-        of = "" if {first.session, second[0].session} == {table.session} else ", not both of this session"
+        of = "" if {first.session, second[0].session} == {table.session} else ", not both in this session"
         return f"A and B are marked{of}: {key_of('trials.compare')} compares them."
     if table.marks.letter(table.marked(line)):
-        return f"A is marked: press {key_of('trials.compare')} on another trial, also of another session ({key_of('app.sessions')})."
+        return (
+            f"A is marked: press {key_of('trials.compare')} on another trial, even in another session "
+            f"({key_of('app.sessions')})."
+        )
     return f"A{of} is marked: {key_of('trials.compare')} compares it with this trial."

@@ -1,15 +1,15 @@
 """Runs the blocks of a page as process 1 of a sandbox: ``python -I -B page_runner.py STEPS RESULTS SECONDS [OTHERS]``.
 
-Needs only the standard library of Python 3.9 or later. STEPS is a JSON object with the ``steps`` of a page. RESULTS gets one
-line of JSON that proves the isolation, then one for each step. Shell commands share working directory and exported variables,
-snippets share a namespace, and each step has its own time limit. There is no terminal; a command that fails for want of one
-runs again on a terminal of fixed size at end of input.
+Needs only the standard library of Python 3.9 or later. STEPS is a JSON object with the ``steps`` of a page. RESULTS
+gets one line of JSON that proves the isolation, then one for each step. Shell commands share working directory and
+exported variables, snippets share a namespace, and each step has its own time limit. There is no terminal; a command
+that fails because it needs one runs again on a terminal of fixed size at end of input.
 
-OTHERS is a file in which the host writes what other sandboxes have done. For the page these are the first steps of chains
-that ran apart: these chains are skipped, except for their imports, as long as nothing before them affects them. Where STEPS
-has ``chains``, only these are run, the last one of the page first, each afresh with the reader's files and the imports of
-the snippets before it; OTHERS is then the last step that the page has reached. A chain that leaves files, variables or
-processes behind ends this process.
+OTHERS is a file in which the host writes the progress of other sandboxes. For the page, it lists the first steps of
+chains that ran apart: these chains are skipped, except for their imports, as long as nothing before them affects them.
+Where STEPS has ``chains``, only these are run, the last one of the page first, each afresh with the reader's files and
+the imports of the snippets before it; OTHERS is then the last step that the page has reached. A chain that leaves
+files, variables or processes behind ends this process.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WRAPPED = (
 
 
 def isolation() -> str:
-    """Why this is no sandbox (not process 1, other processes, a network, a writable system); "" if it is one."""
+    """Return why this does not isolate (not process 1, other processes, network, writable system), or ""."""
     if os.getpid() != 1:
         return "it is not process 1 of a namespace of its own"
     others = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
@@ -238,7 +238,7 @@ def done(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, 
 
 
 def files(folder: str) -> dict[str, tuple[int, ...]]:
-    """Every writable path in the check's folder and the in-memory folders, with what changes on a write."""
+    """Return the writable paths in the check's folder and the in-memory folders, with metadata that writes change."""
     found: dict[str, tuple[int, ...]] = {}
     pending = [os.path.join(folder, place) for place in PLACES]
     while pending:
@@ -265,7 +265,7 @@ def files(folder: str) -> dict[str, tuple[int, ...]]:
 
 
 def shell_state() -> list[str] | None:
-    """Saved shell state without what bash sets by itself; None where there is none."""
+    """Return the saved shell state without the variables that bash sets itself, or None if there is none."""
     try:
         with open(STATE, encoding="utf-8", errors="replace") as file:
             return [line for line in file.read().splitlines() if not BY_ITSELF.match(line)]

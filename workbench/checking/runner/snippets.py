@@ -2,9 +2,9 @@
 
 Standard library only. Output goes to files that process 1 made.
 
-Before and after a snippet the state of the process is compared, to find side effects besides the snippet's own names: every
-value in the environment's modules, and what programs usually set in the standard library. What cannot be compared (extension
-modules, unknown types, too many objects) counts as a side effect.
+Before and after a snippet the state of the process is compared, to find side effects besides the snippet's own names:
+every value in the environment's modules, and settings of the standard library that programs usually change. Values that
+cannot be compared (extension modules, unknown types, too many objects) count as side effects.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def flush() -> None:
 
 
 def printed(path: str, since: int) -> tuple[str, int]:
-    """Text printed to a file after position ``since``, and its new length.
+    """Return the text printed to a file after position ``since``, and the file's new length.
 
-    Streams are not replaced: handlers of ``logging`` keep those that they saw first.
+    Streams are not replaced, because ``logging`` handlers keep the streams that they saw first.
     """
     flush()
     with open(path, "rb") as file:
@@ -53,7 +53,7 @@ RAN: list[str] = []  # other programs that snippets started
 
 
 def watch(event: str, given: tuple[Any, ...]) -> None:
-    """Note a use of the network or of a program, even where the snippet goes on without."""
+    """Record the use of the network or of a program, even if the snippet continues without it."""
     if event == "socket.getaddrinfo" and str(given[0]) not in ("localhost", "127.0.0.1", "::1", "", "None", "0.0.0.0"):
         ASKED.append("a network")
     elif event == "webbrowser.open":
@@ -121,7 +121,7 @@ def execute(code: str, page: str, line: int, mode: str = "exec", watch: Watch | 
 
 
 class Watch:
-    """Notes whether anything but imports changes the state of this process."""
+    """Records whether anything but imports changes the state of this process."""
 
     def __init__(self, last: Watch | None) -> None:
         began = time.process_time()
@@ -151,9 +151,9 @@ def execute_tree(tree: Any, page: str, mode: str) -> None:
 
 
 def import_left_out(code: str, modules: list[str]) -> list[str]:
-    """Import what a snippet uses and no snippet imports, of the standard library and the project; return the names.
+    """Import the modules of the project and standard library that a snippet uses but none imports; return their names.
 
-    Pages leave such imports out; without them every such snippet would only be a NameError.
+    Pages omit such imports; without them, every such snippet would only raise a NameError.
     """
     import builtins
 
@@ -240,7 +240,7 @@ def watched(step: dict[str, Any]) -> bool:
 # -- side effects
 
 MOST = 400_000  # bytes of the pickle
-#: Types of C whose instances never change, or whose changes cannot be observed.
+#: C types whose instances never change, or whose changes cannot be observed.
 FIXED = (
     types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType,
     types.GetSetDescriptorType, types.MemberDescriptorType, types.MethodWrapperType, types.CodeType, types.GenericAlias,
@@ -283,12 +283,12 @@ class StatePickler(pickle.Pickler):
         held: Any = contents(value, kind)
         attributes = [] if isinstance(value, (type, types.FunctionType)) else attributes_of(value, kind)
         if held is None and not attributes and not kind.__flags__ & HEAP_TYPE:
-            raise Unsure  # an unknown type of C
+            raise Unsure  # an unknown C type
         return object, (), (id(value), held, attributes)
 
 
 def contents(value: Any, kind: type) -> Any:
-    """The contents of a value besides its attributes; None for an unknown type."""
+    """Return the contents of a value besides its attributes, or None for an unknown type."""
     if isinstance(value, type):
         names = ("__dict__", "__weakref__", "__doc__", "__abstractmethods__")
         return len(type.__subclasses__(value)), [one for one in vars(value).items() if one[0] not in names]
@@ -346,7 +346,7 @@ def own_modules() -> dict[str, types.ModuleType]:
 
 
 def standard() -> dict[tuple[str, str], tuple[int | None, Any]]:
-    """Globals of the standard library that are no modules or caches, with their lengths."""
+    """Return the standard library's globals other than modules and caches, with their lengths."""
     found = {}
     for module, one in list(sys.modules.items()):
         if is_compared(module) or module in NOISY or not isinstance(one, types.ModuleType):

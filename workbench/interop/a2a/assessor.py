@@ -117,7 +117,7 @@ def _bundled() -> list[str]:
 
 
 def _numbered(test_ids: object) -> list[str]:
-    """Return cases by AEO-Bench's index, which starts at 0 in the order of their names; None selects all."""
+    """Return cases by AEO-Bench's index, which counts from 0 in the order of their names; None selects all."""
     cases = sorted(_bundled())
     if test_ids is None:
         return cases

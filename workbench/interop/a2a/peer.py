@@ -122,7 +122,7 @@ class Peer:
             return
         if self._abandoned_task and self._transport is not None:
             self._limit.renew()
-            # This is a best-effort attempt, on which the result does not depend.
+            # This is a best-effort attempt; the result does not depend on it.
             with contextlib.suppress(Exception):
                 async with asyncio.timeout(_GRACE):
                     await self._transport.cancel_task(CancelTaskRequest(id=self._abandoned_task))
@@ -275,7 +275,7 @@ class PeerClient:
 
 
 def _count(value: Any) -> int:
-    """Return a token count, which is a float in A2A's JSON, or 0 if it is missing or invalid."""
+    """Return a token count, or 0 if it is missing or invalid; A2A's JSON represents it as a float."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if number and 0 <= value <= _MOST else 0
 

@@ -28,7 +28,7 @@ _TEXTS = ("text/", "application/json")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An agent's answer; ``context`` and ``task`` are ids, and ``task`` is that of a task that awaits input, or ""."""
+    """An agent's answer; ``context`` and ``task`` are ids, and ``task`` is "" unless a task awaits input."""
 
     text: str
     context: str

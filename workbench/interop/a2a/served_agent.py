@@ -251,7 +251,7 @@ def check_servable(agent: str) -> None:
     if is_remote(agent):
         raise UsageError(f"{info.name} is already served; use its address directly.")
     if info.name == "single-file":
-        raise UsageError("The agent single-file chooses its file without a tool, so it cannot be served; white can.")
+        raise UsageError("The agent single-file chooses its file without a tool, so it cannot be served; use white.")
 
 
 @dataclass(slots=True)

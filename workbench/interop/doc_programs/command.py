@@ -124,7 +124,7 @@ def _read(text: str) -> tuple[list[tuple[str, str]], list[str]]:
     unknown = {m["name"] for word in _all(variables, words) for m in _PLACEHOLDER.finditer(word)} - set(_KNOWN)
     if unknown:
         raise UsageError(
-            f"The command has the unknown placeholder {{{min(unknown)}}}; known are "
+            f"The command has the unknown placeholder {{{min(unknown)}}}; known placeholders are "
             f"{', '.join('{' + name + '}' for name in _KNOWN)} and {{model=NAME}}."
         )
     return variables, words

@@ -57,7 +57,7 @@ class ProgramContext:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A program's command and what it needs in the sandbox."""
+    """A program's command and its requirements in the sandbox."""
 
     command: Sequence[str]
     python: Path  # the program's interpreter, which is mounted
@@ -108,7 +108,7 @@ class DocProgram:
     def __init__(
         self,
         adapter: Adapter,
-        asker: ModelClient | None,
+        model_client: ModelClient | None,
         limits: ProgramLimits | None = None,
         *,
         confined: bool = True,
@@ -118,7 +118,7 @@ class DocProgram:
         self.needs_model = bool(adapter.model)
         self.summary = ""
         self._adapter = adapter
-        self._asker = asker
+        self._model_client = model_client
         self._limits = limits or ProgramLimits()
         self._confined = confined
         self._is_local = is_local(sampled_as or adapter.model)
@@ -126,11 +126,11 @@ class DocProgram:
 
     @classmethod
     def named(
-        cls, docs: DocsName, asker: ModelClient | None, seconds: float, confined: bool, sampled_as: str
+        cls, docs: DocsName, model_client: ModelClient | None, seconds: float, confined: bool, sampled_as: str
     ) -> DocProgram:
         """Create a doc system by name; whether its program is installed is checked when it runs."""
         limits = ProgramLimits(seconds=seconds) if seconds else ProgramLimits()
-        return cls(cls.adapter(docs.rest, docs.version), asker, limits, confined=confined, sampled_as=sampled_as)
+        return cls(cls.adapter(docs.rest, docs.version), model_client, limits, confined=confined, sampled_as=sampled_as)
 
     async def prepare(self, snapshot: Snapshot, report: Callable[[DocumentationProgress], None]) -> None:
         """Run the program unless its output for these files is cached.
@@ -180,7 +180,7 @@ class DocProgram:
         from workbench.models.endpoint import ChatEndpoint
 
         endpoint = ChatEndpoint(
-            self._asker,
+            self._model_client,
             self._adapter.model,
             purpose="documenter",
             scope=scope,

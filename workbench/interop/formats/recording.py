@@ -109,13 +109,13 @@ def _score(writer: SessionWriter, trial: str, values: Mapping[str, Any]) -> Scor
 
 def recorded_own(reader: SessionReader, trial: TrialRow) -> dict[str, Any]:
     of = f"of trial {trial.id}"
-    metadata = reader.kept(trial.metadata_blob, f"the metadata {of}")
+    metadata = reader.text_or_none(trial.metadata_blob, f"the metadata {of}")
     values: dict[str, Any] = {
         "case_id": trial.case_id,
         "case_name": trial.case_name,
         "content": trial.content,
         "snapshot": trial.snapshot,
-        "readme": reader.kept(trial.readme_blob, f"the README {of}"),
+        "readme": reader.text_or_none(trial.readme_blob, f"the README {of}"),
         "metadata": reader.decoded(metadata, dict, f"the metadata {of}") if metadata and metadata != "null" else None,
         "parsed": None if trial.parsed is None else bool(trial.parsed),
         "scorecards": [
@@ -388,15 +388,17 @@ def _is_derived(trajectory: Trajectory, seen: Sequence[Mapping[str, Any]]) -> bo
 def _texts(reader: SessionReader, row: StepRow) -> tuple[str, str]:
     of = f"of step {row.number} of trial {row.trial_id}"
     answer, observation = (
-        reader.kept(row.answer_blob, f"the answer {of}"),
-        reader.kept(row.observation_blob, f"the observation {of}"),
+        reader.text_or_none(row.answer_blob, f"the answer {of}"),
+        reader.text_or_none(row.observation_blob, f"the observation {of}"),
     )
     return answer or "", observation or ""
 
 
 def _imported(reader: SessionReader, trial: TrialRow, origin: ImportedRow) -> Trajectory:
     extra = reader.decoded(
-        reader.kept(origin.extra_blob, f"the origin of trial {trial.id}"), dict, f"the origin of trial {trial.id}"
+        reader.text_or_none(origin.extra_blob, f"the origin of trial {trial.id}"),
+        dict,
+        f"the origin of trial {trial.id}",
     )
     changes = extra.get("steps", {})
     steps = [
@@ -451,7 +453,7 @@ def _step(reader: SessionReader, row: StepRow) -> Step:
         "settings": settings or None
     }
     call = reader.call(row.call_id) if row.call_id is not None else None
-    reasoning = reader.kept(call.reasoning_blob, f"the reasoning of call {call.id}") if call else None
+    reasoning = reader.text_or_none(call.reasoning_blob, f"the reasoning of call {call.id}") if call else None
     step = Step(
         source="agent",
         text=text,

@@ -190,7 +190,7 @@ def task_name(reader: SessionReader, task: TaskRow) -> tuple[str, dict[str, Any]
     if origin is None:
         return f"{task.path}::{task.qualified_name}{number}", {}
     original = reader.decoded(
-        reader.kept(origin.extra_blob, f"the origin of task {task.id}"), dict, f"the origin of task {task.id}"
+        reader.text_or_none(origin.extra_blob, f"the origin of task {task.id}"), dict, f"the origin of task {task.id}"
     )
     if original:
         return str(original.get("name")), original
@@ -205,8 +205,10 @@ def entries(reader: SessionReader, tasks: list[TaskRow]) -> Iterator[Entry]:
                 continue
             origin = reader.imported(row.id)
             of = f"the origin of candidate {row.id}"
-            original = reader.decoded(reader.kept(origin.extra_blob, of), dict, of) if origin else {}
-            yield Entry(task, row, name, reader.kept(row.body_blob, f"the body of candidate {row.id}") or "", original)
+            original = reader.decoded(reader.text_or_none(origin.extra_blob, of), dict, of) if origin else {}
+            yield Entry(
+                task, row, name, reader.text_or_none(row.body_blob, f"the body of candidate {row.id}") or "", original
+            )
 
 
 def by_evaluator(reader: SessionReader, tasks: list[TaskRow]) -> dict[str, list[Entry]]:

@@ -75,7 +75,7 @@ class RepotestRows(CandidateFormat):
                     "path_from_root": task.path,
                     "intent": f"{task.qualified_name} [function]",
                     **contexts,
-                    "doc": reader.kept(task.docstring_blob, f"the docstring of task {task.id}"),
+                    "doc": reader.text_or_none(task.docstring_blob, f"the docstring of task {task.id}"),
                     "total_tests": task.test_count,
                     "PASS_TO_PASS": tests,
                     "task_id": name,
@@ -175,8 +175,8 @@ def function_of(data: bytes, task: TaskRow) -> Function | None:
 
 
 def split(reader: SessionReader, task: TaskRow, original: dict[str, Any]) -> tuple[str, str, str] | None:
-    source = reader.kept(task.source_blob, f"the file of task {task.id}")
-    body = reader.kept(task.body_blob, f"the body of task {task.id}")
+    source = reader.text_or_none(task.source_blob, f"the file of task {task.id}")
+    body = reader.text_or_none(task.body_blob, f"the body of task {task.id}")
     lengths = original.get("lengths")
     if source is None or body is None:
         return None

@@ -250,7 +250,7 @@ def _split(context: FileContext, place: FunctionPlace, content: bytes) -> tuple[
     try:
         return before, content[len(before) : len(content) - len(after)].decode(context.encoding), after
     except UnicodeDecodeError:
-        raise UnsafeConstruct("it cannot be read by itself") from None
+        raise UnsafeConstruct("it cannot be parsed by itself") from None
 
 
 def _changed(place: FunctionPlace, text: str) -> Function:
@@ -260,7 +260,7 @@ def _changed(place: FunctionPlace, text: str) -> Function:
         if wrapped and len(body) == 1 and isinstance(body[0], ast.If):
             body = body[0].body
     except python_syntax.UNREADABLE:
-        raise UnsafeConstruct("it cannot be read by itself") from None
+        raise UnsafeConstruct("it cannot be parsed by itself") from None
     if len(body) != 1 or type(body[0]) is not type(place.node):
         raise UnsafeConstruct("it is more than one function")
     node = body[0]

@@ -44,7 +44,7 @@ class BodyVisitor(NameVisitor):
             special = getattr(self, f"_call_{called.id}") if called.id in ONLY_CALLED | JUDGED else None
             if special is not None and not self.context.binds(called.id):
                 if starred or any(word.arg is None for word in node.keywords):
-                    raise UnsafeConstruct(f"it calls {called.id} with arguments that are not written there")
+                    raise UnsafeConstruct(f"it calls {called.id} with arguments that are not written out")
                 special(node)
                 return
             if called.id in SHOWS:
@@ -96,7 +96,7 @@ class BodyVisitor(NameVisitor):
                 for _, inner, _, _ in _fields(wanted):
                     self._field(inner)
         else:
-            self._check(called.value, "template", "it formats a text that is not written there")
+            self._check(called.value, "template", "it formats a text that is not written out")
         self.visit(called.value)
         for part in [*node.args, *(word.value for word in node.keywords)]:
             if isinstance(called.value, ast.Constant) and not isinstance(part, ast.Starred):
@@ -142,7 +142,7 @@ class BodyVisitor(NameVisitor):
 
     def _call_isinstance(self, node: ast.Call) -> None:
         if len(node.args) != 2 or node.keywords:
-            raise UnsafeConstruct("it calls isinstance with other arguments than it has")
+            raise UnsafeConstruct("it calls isinstance with unexpected arguments")
         self._shown(node.args[0])
         self._compared(node.args[1])
 
@@ -152,7 +152,7 @@ class BodyVisitor(NameVisitor):
         if len(node.args) != 1 or node.keywords:
             raise UnsafeConstruct("it makes a class")
         self._shown(node.args[0])
-        self._check(node, "value", "it uses a class that it found by type()")
+        self._check(node, "value", "it uses a class that it obtained with type()")
 
     def _call_super(self, node: ast.Call) -> None:
         for part in node.args:
@@ -262,7 +262,7 @@ class BodyVisitor(NameVisitor):
     def _visit_Global(self, node: ast.Global) -> None:
         for name in node.names:
             if not self.context.binds(name) or name in self.context.modules or name.startswith("__"):
-                raise UnsafeConstruct(f"it makes {name} a name of the module")
+                raise UnsafeConstruct(f"it declares {name} as a name of the module")
 
     def _visit_MatchClass(self, node: ast.MatchClass) -> None:
         self._compared(node.cls)

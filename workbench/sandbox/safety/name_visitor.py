@@ -144,9 +144,9 @@ class NameVisitor:
     def _bound(self, name: str) -> None:
         context = self.context
         if name in context.makers:
-            raise UnsafeConstruct(f"it uses {name}, which makes classes")
+            raise UnsafeConstruct(f"it uses {name}, which creates classes")
         if name in context.gadgets and not self._is_own(name):
-            self._check_dynamic_access(name, f"it uses {name}, which does what a text says")
+            self._check_dynamic_access(name, f"it uses {name}, which runs text as code")
         if name in context.values:
             self._value(name)
 
@@ -176,7 +176,7 @@ class NameVisitor:
                 raise UnsafeConstruct(f"it uses {module}")
             elif text != name and text not in self.context.chains and not name[:1].isupper():
                 for node in nodes:
-                    self._check(node, "value", f"it uses {text}, as the file does not")
+                    self._check(node, "value", f"it uses {text}, which the file does not use")
 
     def _module(self, modules: Iterable[str], parts: list[str]) -> int:
         longest = 0
@@ -212,12 +212,12 @@ class NameVisitor:
                 return
             if stored or node is None or name in allowed.SPECIAL:
                 raise UnsafeConstruct(f"it uses the attribute {name}")
-            self._check(node, "value", f"it uses the attribute {name}, which the file does not know")
+            self._check(node, "value", f"it uses the attribute {name}, which the file does not mention")
             return
         if name in allowed.INSIDES:
             raise UnsafeConstruct(f"it uses the attribute {name}")
         if name in context.gadgets and not self._is_own(name):
-            doubt = f"it uses the attribute {name}, which does what a text says"
+            doubt = f"it uses the attribute {name}, which runs text as code"
             self._doubted(node, "called" if name in context.strong else "own", doubt)
             self.whole |= name not in context.strong
         elif name.startswith("_"):
@@ -226,7 +226,7 @@ class NameVisitor:
         elif not (own and (stored or name in self.own_stored)):
             known = context.stored if stored else context.attributes
             if name not in known and (stored or name not in allowed.ATTRIBUTES):
-                doubt = f"it {'sets' if stored else 'uses'} the attribute {name}, which the file does not know"
+                doubt = f"it {'sets' if stored else 'uses'} the attribute {name}, which the file does not mention"
                 self._doubted(node, "get", doubt)
 
     def _doubted(self, node: ast.Attribute | None, check: str, doubt: str) -> None:
@@ -266,7 +266,7 @@ class NameVisitor:
         if names[-1] in allowed.OPENS.union(allowed.FORMATS) and done < len(nodes) and node is not self._called:
             raise UnsafeConstruct(f"it uses the attribute {names[-1]} without calling it")
         if names[-1] == "__class__":
-            self._check(node, "value", "it uses a class that it found by __class__")
+            self._check(node, "value", "it uses a class that it obtained with __class__")
 
     def _root(self, base: ast.expr, nodes: list[ast.Attribute], stored: bool) -> int:
         names = [node.attr for node in nodes]
@@ -290,7 +290,7 @@ class NameVisitor:
                 # one.
                 if any(map(allowed.is_foreign, modules)) and text not in self.context.chains:
                     for node in nodes[:used]:
-                        self._check(node, "value", f"it uses {text}, as the file does not")
+                        self._check(node, "value", f"it uses {text}, which the file does not use")
                 if imports is self.context and name in self.context.values:
                     self._value(name)
                 return used

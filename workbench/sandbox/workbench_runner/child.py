@@ -1,8 +1,8 @@
 """The process in which one candidate is tested: pytest, with a plugin that reports every test over a pipe.
 
 ``warm`` forks it from the server, ``cold`` starts it in a fresh interpreter, ``hot`` forks it after collection. It
-always ends with ``os._exit`` once the report is written: a thread that outlives the tests does not change a verdict (a
-rule, not an accident: it would otherwise hang on one route and pass on another).
+always ends with ``os._exit`` once the report is written, so a thread that outlives the tests cannot change a verdict.
+Otherwise, such a candidate would hang on one route and pass on another.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _MESSAGE, _TRACEBACK, _FULL_TRACEBACKS = 300, 6000, 5
 
-#: The start of the names of properties that a report passes on, and the longest such value.
+#: Prefix of the names of properties that a report includes, and the maximum length of their values.
 _RECORDED, _VALUE = "workbench_", 20_000
 
 _FRAMEWORK = (f"{os.sep}_pytest{os.sep}", f"{os.sep}pluggy{os.sep}")
@@ -111,7 +111,7 @@ def arguments(spec: dict[str, Any]) -> list[str]:
 
 
 def run(spec: dict[str, Any], descriptor: int, start: ProcessState) -> NoReturn:
-    """Test the candidate; ``start`` is the process before the repository is imported, which may call it already."""
+    """Test the candidate; ``start`` is the state before the import of the repository, which may already call it."""
     words = spec.get("words")
     enter(spec, descriptor, keep=() if words is None else (words,))
     processes.limit_work(spec["limits"])
@@ -173,12 +173,12 @@ class SuiteErrorWriter:
     """The process's side of :class:`.watching.SuiteErrors`."""
 
     def __init__(self, descriptor: int, seconds: float) -> None:
-        """Redirect standard error to ``descriptor``, also if the process dies, or hangs for most of ``seconds``."""
+        """Redirect standard error to ``descriptor``; dump tracebacks there after a crash or most of ``seconds``."""
         self._descriptor = descriptor
         os.set_inheritable(descriptor, False)
         os.dup2(descriptor, 2)
         faulthandler.enable(descriptor)
-        # After it is killed for hanging, nothing can tell where it hung.
+        # Dump before the time limit, because the location of a hang is lost once the process is killed.
         faulthandler.dump_traceback_later(max(seconds - 2.0, seconds * 0.8), file=descriptor)
 
     def write(self, text: str) -> None:
@@ -214,7 +214,7 @@ class Reporter:
         self.modules = OwnModules(spec)
 
     def pytest_addoption(self, parser: Any) -> None:
-        """Define the options of the cache plugin, which is off, and ignore them: there are no former runs."""
+        """Define the options of the cache plugin, which is off, and ignore them: there are no earlier runs."""
         from _pytest import cacheprovider, stepwise
 
         for module in (cacheprovider, stepwise):
@@ -240,7 +240,8 @@ class Reporter:
 
     def pytest_collection_finish(self, session: Any) -> None:
         if self.error_writer is not None:
-            faulthandler.cancel_dump_traceback_later()  # from here on the running test's name says where it hangs
+            # from here on, the name of the running test shows where a hang occurs
+            faulthandler.cancel_dump_traceback_later()
         # After all other plugins.
         self._collected_state = ProcessState()
 
@@ -352,7 +353,7 @@ class BriefFailure:
 
 
 def brief_failures(item: Any) -> bool:
-    """Keep only the message of a function's further failures; False for items with their own text."""
+    """Keep only the messages of a function's further failures; return False for items with their own text."""
     brief = item.__class__ is pytest.Function
     if brief:
         item.repr_failure = _brief
@@ -369,21 +370,22 @@ def belongs(name: str, own: Collection[str]) -> bool:
 
 
 class OwnModules:
-    """The repository's modules so far: a fork need only look at new or replaced ones.
+    """The repository's modules imported so far, so that a fork checks only new or replaced ones.
 
-    Going through all of ``sys.modules`` writes to every module's reference count, and each costs the fork a page.
+    Iterating over all of ``sys.modules`` changes every module's reference count, and each change costs the fork a page
+    copy.
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self._own = set(spec["own_modules"])
         self._root = os.path.realpath(spec["root"]) + os.sep
-        self._folders: dict[str, bool] = {}  # links are resolved once a folder
+        self._folders: dict[str, bool] = {}  # links are resolved only once per folder
         self._known: list[tuple[str, Any]] = []
         self._astray: list[str] = []
         self._last: str | None = None
 
     def remember(self) -> None:
-        """Record what is imported now, before a fork."""
+        """Record the modules that are imported now, before a fork."""
         self._known = [(name, module) for name, module in list(sys.modules.items()) if self._is_own(name)]
         self._astray = [name for name, module in self._known if self._strays(name, module)]
         self._last = next(reversed(sys.modules))
@@ -400,7 +402,7 @@ class OwnModules:
         return [[name, str(here[name].__file__)] for name in sorted(suspects) if self._strays(name, here[name])]
 
     def _newest(self) -> list[str]:
-        """Return the modules imported since ``remember``, or all if its mark is gone."""
+        """Return the modules imported since ``remember``, or all modules if the mark is gone."""
         names = []
         try:
             for name in reversed(sys.modules):
@@ -416,7 +418,8 @@ class OwnModules:
 
     def _strays(self, name: str, module: Any) -> bool:
         file = getattr(module, "__file__", None)
-        # Projects re-export other packages' modules under their own names (requests.packages.urllib3); these are no copies.
+        # Projects re-export other packages' modules under their own names (requests.packages.urllib3); these are not
+        # copies.
         made_as = str(getattr(getattr(module, "__spec__", None), "name", name))
         if not isinstance(file, str) or not belongs(made_as, self._own):
             return False
@@ -427,7 +430,7 @@ class OwnModules:
 
 
 def refusal(text: str, whole: str) -> str:
-    """Return why something cannot be collected, by its traceback without pytest's frames, and the ``whole`` one."""
+    """Return why an item cannot be collected, using its traceback without pytest's frames and the ``whole`` one."""
     lines = [line for line in text.splitlines() if line.strip()]
     if any(line.startswith(("Traceback", '  File "')) for line in lines):
         reason = lines[-1].removeprefix("E ").strip()

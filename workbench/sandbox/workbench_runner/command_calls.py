@@ -1,6 +1,6 @@
 """The calls of the project's commands in its tests: programs, arguments, files and standard input.
 
-Only what goes into a command is recorded. What comes out of it is taken from replays.
+Only the input of a command is recorded; its output is taken from replays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from configparser import ConfigParser
 from types import FrameType
 from typing import Any
@@ -27,7 +27,7 @@ from .values import NotLiteral, encode
 
 FILE_BYTES, FOLDER_FILES, MOST_CALLS = 20_000, 20, 200
 
-#: Options of Python that take a value of their own.
+#: Options of Python that take a value.
 _WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 
 _LEFT_OUT = ("__pycache__", ".pytest_cache", ".git")
@@ -47,14 +47,14 @@ class CommandCalls:
         self._roots = [os.path.normpath(os.path.join(self._root, entry)) for entry in spec["import_roots"]]
         self._is_source = is_source
         self._owns = owns
-        self._inside = 0  # commands that are being called in this process
+        self.inside = 0  # commands that are being called in this process
         self._piped: dict[int, dict[str, Any]] = {}  # by the id of their ``Popen``
+        self._originals: dict[tuple[Any, str], Any] = {}
         self._argv = list(sys.argv)
         self._input = builtins.input
 
-    @contextlib.contextmanager
-    def watching(self) -> Iterator[None]:
-        self._inside = 0
+    def watch(self) -> None:
+        """Wrap the ways to start a command, those of modules that are imported by now."""
         places: list[tuple[Any, str, Callable[[Any], Any]]] = [
             (subprocess.Popen, "__init__", self._around_popen),
             (subprocess.Popen, "communicate", self._around_communicate),
@@ -66,17 +66,17 @@ class CommandCalls:
         if "click.core" in sys.modules:
             core = sys.modules["click.core"]
             places.append((vars(core).get("BaseCommand", core.Command), "main", self._around_main))
-        originals = [(owner, name, vars(owner).get(name)) for owner, name, _ in places]
-        for (owner, name, around), (_, _, original) in zip(places, originals, strict=True):
-            setattr(owner, name, around(original if original is not None else getattr(owner, name)))
-        try:
-            yield
-        finally:
-            for owner, name, original in originals:
-                if original is not None:
-                    setattr(owner, name, original)
-                else:
-                    delattr(owner, name)
+        for owner, name, around in places:
+            if name in vars(owner) and (owner, name) not in self._originals:
+                original = self._originals[owner, name] = vars(owner)[name]
+                setattr(owner, name, around(original))
+
+    def stop(self) -> None:
+        for (owner, name), original in self._originals.items():
+            setattr(owner, name, original)
+        for call in self._piped.values():
+            self.test = call["test"]
+            self._drop(call["program"], "a standard input that is written in parts")
 
     def program_of(self, module: str, name: str) -> str:
         """Return the program that calls a function of a module; "" if there is none."""
@@ -103,14 +103,14 @@ class CommandCalls:
             return False
         argv = argv[1:] if argv and os.path.basename(argv[0]) == program else argv
         self._record(program, argv, os.getcwd(), _standard_input)
-        self._inside += 1
+        self.inside += 1
         return True
 
     def leave(self) -> None:
-        self._inside -= 1
+        self.inside -= 1
 
     def _nested(self, frame: FrameType | None) -> bool:
-        if self._inside:
+        if self.inside:
             return True
         while frame is not None:
             if self._is_source(frame):
@@ -131,7 +131,7 @@ class CommandCalls:
             files = _Files(cwd, self._root)
             tokens = [files.token(os.fsdecode(token)) for token in argv]
             for token in tokens:
-                encode(token)
+                encode(token), token.encode()
             files.add_folder()
             call = {"program": program, "argv": tokens, "files": files.texts, "stdin": stdin(), "test": self.test}
             if call["stdin"] is None:
@@ -158,7 +158,7 @@ class CommandCalls:
 
         def __init__(process: Any, *arguments: Any, **options: Any) -> None:
             call = None
-            with contextlib.suppress(Exception):  # whatever it is, Popen says so
+            with contextlib.suppress(Exception):  # Popen itself reports invalid arguments
                 call = self._started(signature.bind(process, *arguments, **options).arguments)
             original(process, *arguments, **options)
             if call is not None:
@@ -214,12 +214,15 @@ class CommandCalls:
         if rest[:1] == ["-m"] and len(rest) > 1 and self._owns(rest[1]):
             return f"python -m {rest[1]}", rest[2:]
         module = self._module_of(os.path.realpath(os.path.join(cwd, rest[0]))) if rest else ""
-        return (f"python -m {module}", rest[1:]) if module else ("", [])
+        if not module:
+            return "", []
+        scripts = [name for name, (place, _) in self.scripts.items() if place == module]
+        return (scripts[0] if len(scripts) == 1 else f"python -m {module}"), rest[1:]
 
     def _module_of(self, path: str) -> str:
         for root in sorted(self._roots, key=len, reverse=True):
             if path.startswith(root + os.sep) and path.endswith(".py"):
-                name = path[len(root) + 1 : -3].replace(os.sep, ".").removesuffix(".__main__")
+                name = path[len(root) + 1 : -3].replace(os.sep, ".").removesuffix(".__main__").removesuffix(".__init__")
                 return name if self._owns(name) else ""
         return ""
 
@@ -274,16 +277,19 @@ class CommandCalls:
         options: dict[str, Any],
     ) -> Any:
         self._record(program, argv, os.getcwd(), stdin)
-        self._inside += 1
+        self.inside += 1
         try:
             return original(first, *arguments, **options)
         finally:
-            self._inside -= 1
+            self.inside -= 1
 
     def _program_of_command(self, command: Any) -> tuple[str, list[str]]:
         """Return the program of a click command, and the names that lead to it if it is a subcommand."""
         near = []
-        own = getattr(getattr(command, "callback", None), "__module__", None) or type(command).__module__
+        modules = [name for name in list(sys.modules) if self._owns(name)]
+        own = next(
+            (name for name in modules if any(value is command for value in list(vars(sys.modules[name]).values()))), ""
+        )
         for program, (module, attribute) in self.scripts.items():
             target: Any = sys.modules.get(module)
             for part in attribute.split("."):
@@ -295,8 +301,8 @@ class CommandCalls:
                 near.append(program)
         if len(near) == 1:  # the script's function calls the command
             return near[0], []
-        package = str(own).partition(".")[0]
-        return (f"python -m {package}", []) if not near and self._owns(own) and self._has_main(package) else ("", [])
+        package = own.partition(".")[0]
+        return (f"python -m {package}", []) if own and not near and self._has_main(package) else ("", [])
 
 
 class _EntryPoints(ConfigParser):
@@ -316,7 +322,7 @@ def _console_scripts(folders: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _words_to(command: Any, target: Any, depth: int = 4) -> list[str] | None:
-    """Return the names of subcommands from ``target`` to ``command``; None if it is none of them."""
+    """Return the names of subcommands from ``target`` to ``command``; or None if it is not one of them."""
     if target is command:
         return []
     commands = getattr(target, "commands", None)

@@ -1,8 +1,8 @@
-"""What a Linux process can give up for good without a daemon and without namespaces: Landlock, seccomp, its user id.
+"""Rights that a Linux process gives up permanently without a daemon or namespaces: Landlock, seccomp, user id.
 
-``python -I -S confine.py PLAN -- COMMAND…`` gives up what the plan says and becomes the command, before a line of the
-environment's or the repository's code runs. A measure that fails ends it. Sources: ``linux/landlock.h``,
-``linux/seccomp.h``, ``linux/capability.h``; numbers of system calls from ``asm/unistd.h``.
+``python -I -S confine.py PLAN -- COMMAND…`` gives up the rights listed in the plan and then executes the command,
+before any code of the environment or the repository runs. If a measure fails, the process ends. Sources:
+``linux/landlock.h``, ``linux/seccomp.h``, ``linux/capability.h``; numbers of system calls from ``asm/unistd.h``.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS = 1, 2
 _KEEPCAPS, _SECCOMP, _CAPBSET_DROP, _NO_NEW_PRIVS, _CAP_AMBIENT = 8, 22, 24, 38, 47
 _CAP_DAC_READ_SEARCH, _LAST_CAPABILITY = 2, 63
 
-#: System calls by machine: refused whatever their arguments (kernel parts that no test needs and that a namespace does
-#: not separate, other processes' memory, mounts, further namespaces, file handles, and io_uring, which goes round filters).
+#: System calls by machine: refused with any arguments (kernel parts that no test needs and that a namespace does not
+#: separate, other processes' memory, mounts, further namespaces, file handles, and io_uring, which bypasses filters).
 _REFUSED = {
     "x86_64": "101 103 134 153 155 159 161 163 164 165 166 167 168 169 170 171 172 173 174 175 176 177 178 179 180 227 246"
     " 248 249 250 256 272 279 298 303 304 305 308 310 311 312 313 320 321 323 425 426 427 428 429 430 431 432 433 438 440"
@@ -81,7 +81,7 @@ def landlock_abi() -> int:
 
 
 def seccomp_available() -> bool:
-    """Return whether the kernel takes filters of system calls and this machine's numbers are known here."""
+    """Return whether the kernel supports system call filters and this machine's system call numbers are known."""
     if platform.machine() not in _AUDIT_ARCH or not sys.platform.startswith("linux"):
         return False
     try:
@@ -118,7 +118,7 @@ def _restrict(descriptor: int) -> None:
 
 
 def landlock(readable: Iterable[str], writable: Iterable[str], devices: Iterable[str]) -> None:
-    """Deny every file but those below ``readable`` and ``writable``, TCP, and signals out of here, as far as ABI allows."""
+    """Deny files outside ``readable`` and ``writable``, TCP, and outgoing signals, as far as the ABI allows."""
     abi = landlock_abi()
     handled = _ALL_OF_ABI_1
     for version, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
@@ -145,20 +145,20 @@ def landlock(readable: Iterable[str], writable: Iterable[str], devices: Iterable
 
 
 def filter_program(*, sockets: bool) -> bytes:
-    """Return the BPF program of the filter; ``sockets`` if namespaces separate them and shared memory already."""
+    """Return the filter's BPF program; ``sockets`` allows sockets and shared memory that namespaces separate."""
     machine = platform.machine()
     allow, name = [(0x06, 0, 0, _ALLOW)], machine
     refuse = [(0x06, 0, 0, _ERRNO | _EPERM)]
 
     def argument(number: int) -> tuple[int, int, int, int]:
-        return (0x20, 0, 0, 16 + 8 * number)  # the lower half, which is all that an int has
+        return (0x20, 0, 0, 16 + 8 * number)  # the lower half, which is all that an int uses
 
     def when(number: int, then: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
         return [(0x15, 0, len(then), number), *then]
 
     program = [(0x20, 0, 0, 4), (0x15, 1, 0, _AUDIT_ARCH[name]), (0x06, 0, 0, _KILL_PROCESS), (0x20, 0, 0, 0)]
     if machine == "x86_64":
-        program += [(0x35, 0, 1, 0x40000000), *refuse]  # the x32 interface has numbers of its own
+        program += [(0x35, 0, 1, 0x40000000), *refuse]  # the x32 interface has its own numbers
     for number in _REFUSED[name].split():
         program += when(int(number), refuse)
     if not sockets:
@@ -179,11 +179,11 @@ def seccomp(*, sockets: bool) -> None:
     header = struct.pack("@HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
     holder = ctypes.create_string_buffer(header, len(header))
     if _prctl(_SECCOMP, 2, ctypes.addressof(holder)):
-        raise KernelRefused("the kernel refused a filter of system calls: " + os.strerror(ctypes.get_errno()))
+        raise KernelRefused("the kernel refused a system call filter: " + os.strerror(ctypes.get_errno()))
 
 
 def become(user: int, *, read_search: bool) -> None:
-    """Drop root for the user id ``user``, without capabilities but, on request, reading past folders' permissions."""
+    """Switch from root to ``user`` without capabilities except, on request, the one to read past folder permissions."""
     for capability in range(_LAST_CAPABILITY + 1):
         if not (read_search and capability == _CAP_DAC_READ_SEARCH):
             _prctl(_CAPBSET_DROP, capability)

@@ -1,8 +1,8 @@
 """The hot process: the repository imported, its tests collected; a fork per candidate patches a function and runs T_i.
 
 It is pytest itself, stopped where the tests would start: a plugin's ``pytest_runtestloop`` waits for commands. In a
-forked child it returns None, and pytest goes on with the selected tests. The fork is made ahead: it waits, ready but
-for the patch, while the candidate before it runs.
+forked child it returns None, and pytest continues with the selected tests. The fork is created in advance and waits,
+ready except for the patch, while the previous candidate runs.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from .server import Server
 
 
-# The following functions switch off parts of pytest whose results are discarded and whose absence no test can observe: each
-# test resolves its hooks three times, and each phase copies the captured output into a report that is never printed. Where a
-# version of pytest uses other names, its behaviour is left alone.
+# The following functions switch off parts of pytest whose results are discarded and whose absence no test can observe:
+# each test resolves its hooks three times, and each phase copies the captured output into a report that is never
+# printed. If a version of pytest uses other names, its behaviour is unchanged.
 
 #: Captured output beyond this is discarded between tests, because a file may only grow to its limit.
 _MUCH_OUTPUT = 256 * 1024
@@ -84,7 +84,7 @@ def begin_capture(manager: Any) -> None:
 
 
 class Capture:
-    """Captures output once for all tests and discards it. AttributeError: pytest captures in another way."""
+    """Captures output once for all tests and discards it. Raises AttributeError if pytest captures differently."""
 
     def __init__(self, manager: Any) -> None:
         self._manager = manager
@@ -163,7 +163,7 @@ class Loop(child.Reporter):
             try:
                 child.write(pipe, line)
             except OSError:
-                os._exit(0)  # killed while it waited
+                os._exit(0)  # the fork was killed while it waited
             os.close(pipe)
             spare = self._fork()
             if spare is None:
@@ -185,7 +185,7 @@ class Loop(child.Reporter):
             os.close(descriptor)
         with contextlib.suppress(OSError):
             os.setsid()
-        # It stays hardened like its parent until the previous candidate is gone.
+        # The fork stays hardened like its parent until the previous candidate is gone.
         processes.confine_child(self.spec.get("address_space_mb"), self.spec.get("process_limit"))
         limits = processes.own_limits()
         line = b""
@@ -196,7 +196,7 @@ class Loop(child.Reporter):
             line += data
         os.close(reader)
         if processes.own_limits() != limits:
-            os._exit(0)  # the previous candidate changed them from outside
+            os._exit(0)  # the previous candidate changed the limits from outside
         self._command = json.loads(line)
         return None
 
@@ -256,15 +256,13 @@ class Hot:
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                serve(
-                    dict(spec, nonce="", tests=[], trace=False, record=False, order="given"), writer, commands, answers
-                )
+                serve(dict(spec, nonce="", tests=[], trace=False, order="given"), writer, commands, answers)
             finally:
                 os._exit(70)
         for descriptor in (writer, commands, answers):
             os.close(descriptor)
         first = self.answer(time.monotonic() + seconds)
-        self.problem = None if first and "ready" in first else (first or {}).get("problem", "it did not get ready")
+        self.problem = None if first and "ready" in first else (first or {}).get("problem", "it did not become ready")
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -272,7 +270,7 @@ class Hot:
 
     def send(self, command: dict[str, Any]) -> None:
         """Send one command; raises OSError if the process is gone."""
-        self.spare = 0  # it becomes the candidate; the next spare's pid follows
+        self.spare = 0  # the spare becomes the candidate; the next spare's pid follows
         child.write(self._commands, json.dumps(command).encode() + b"\n")
 
     def answer(self, deadline: float) -> dict[str, Any] | None:

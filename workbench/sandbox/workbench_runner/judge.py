@@ -1,4 +1,6 @@
-"""The verdict on a candidate by what its process reported and how it ended. Pure functions: no processes, no files.
+"""Determine the verdict on a candidate from the report of its process and how the process ended.
+
+These are pure functions that use no processes or files.
 
 Passed means: the report is complete and carries the job's nonce, every required test ran and passed, pytest's own exit
 status is 0, the process's exit status is the same, the tested module came from the tree, and pytest is unpatched.
@@ -21,9 +23,9 @@ def judge(
 ) -> dict[str, Any]:
     """Return ``{"verdict", "reason", "detail", "tests", "suspicious", "changed", "restart"}`` and more.
 
-    ``events`` are what the process reported under the right nonce, ``required`` the node ids that must pass (empty:
-    every collected test), ``status`` the wait status or None if it had to be killed. It ``ended`` by itself (``exit``),
-    or by us: ``timeout``, ``flood``.
+    ``events`` are the process's events with the right nonce, ``required`` the node ids that must pass (empty: every
+    collected test), ``status`` the wait status or None if it had to be killed. ``ended`` is ``exit`` if the process
+    ended by itself, or ``timeout`` or ``flood`` if it was stopped.
     """
     tests = {}
     started = []
@@ -130,7 +132,7 @@ def _compare(
         return "error", "wrong_copy", f"The tests imported {first[0]} from outside the tree: {first[1]}."
     bad = [outcome for outcome in outcomes if outcome["outcome"] in ("failed", "error")]
     if any(outcome["message"].startswith("MemoryError") for outcome in bad):
-        return "crashed", "out_of_memory", "It asked for more memory than allowed in {}.".format(bad[0]["id"])
+        return "crashed", "out_of_memory", "It requested more memory than allowed in {}.".format(bad[0]["id"])
     full = [outcome for outcome in bad if outcome["message"].startswith(_FULL)]
     if full:
         return "crashed", "disk_full", "It wrote more than allowed in {}.".format(full[0]["id"])
@@ -148,7 +150,7 @@ def _compare(
     if last.get("patched"):
         return "failed", "tampered", "It changed the test framework: {}.".format(", ".join(last["patched"][:3]))
     if not last.get("compared"):
-        return "failed", "tampered", "It passed, but the test framework was not compared with what it was."
+        return "failed", "tampered", "It passed, but the test framework was not compared with its original state."
     if last.get("exit") != 0 or status != 0:
         return "failed", "exit_status", "Every test passed but pytest ended with status {}.".format(last.get("exit"))
     if not outcomes:

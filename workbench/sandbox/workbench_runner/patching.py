@@ -1,9 +1,9 @@
 """Patch a function in memory where that is provably equivalent to importing the changed file.
 
 The unit of patching is the outermost function around the changed body: its code object contains those of all functions
-inside. The file must be the pristine one but for the unit's lines; the unit must parse to exactly one
-function with the same decorators and parameters; its code must have the same free variables and be the same kind
-(plain, generator, coroutine). Functions that run at import are excluded by the caller, who has traced them.
+inside. The file must be the pristine one except for the unit's lines; the unit must parse to exactly one function with
+the same decorators and parameters; its code must have the same free variables and be the same kind (plain, generator,
+coroutine). Functions that run at import are excluded by the caller, who has traced them.
 """
 
 from __future__ import annotations
@@ -61,9 +61,10 @@ def units(source: bytes) -> dict[tuple[str, int], dict[str, Any]]:
 
 
 def definitions(tree: ast.AST) -> Iterator[tuple[Definition, str, int, tuple[Definition, ...]]]:
-    """Yield the functions and classes of a file in its order.
+    """Yield the functions and classes of a file in source order.
 
-    Each comes with its qualified name, which of its kind and name it is (from 1), and those around it, outermost first.
+    Each comes with its qualified name, its occurrence among definitions of the same kind and name (from 1), and the
+    definitions around it, outermost first.
     """
     counts: dict[tuple[bool, str], int] = {}
     pending: list[tuple[ast.AST, str, tuple[Definition, ...]]] = [(tree, "", ())]
@@ -91,7 +92,7 @@ def header(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 
 
 def snippet(pristine: bytes, content: bytes, unit: dict[str, Any]) -> bytes:
-    """Return the unit's new lines; raises :class:`NotEquivalent` if anything else of the file changed."""
+    """Return the unit's new lines; raises :class:`NotEquivalent` if anything else in the file changed."""
     lines = pristine.splitlines(keepends=True)
     prefix, suffix = b"".join(lines[: unit["first"] - 1]), b"".join(lines[unit["last"] :])
     if len(content) < len(prefix) + len(suffix) or not content.startswith(prefix) or not content.endswith(suffix):
@@ -100,7 +101,7 @@ def snippet(pristine: bytes, content: bytes, unit: dict[str, Any]) -> bytes:
 
 
 def compile_unit(text: bytes, unit: dict[str, Any], filename: str, flags: int) -> types.CodeType:
-    """Return the unit's new code object, line numbers as in the file."""
+    """Return the unit's new code object with line numbers as in the file."""
     source = text.decode("utf-8")
     classes = unit["classes"]
     wrappers = [f"{' ' * depth}class {name}:\n" for depth, name in enumerate(classes)]

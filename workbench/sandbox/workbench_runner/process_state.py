@@ -1,12 +1,12 @@
-"""What a candidate changed in its own process: classes, modules, functions, ``sys``; and which files it opened.
+"""Detect what a candidate changed in its process (classes, modules, functions, ``sys``), and which files it opened.
 
 Library calls can set attributes of any name, so a body that looks harmless can replace the ``==`` of a class and return
-an object that equals whatever a test expects. Static rules cannot detect that; comparing the process before and after can.
-A body may also read the expected values from the tests' data, or change them.
+an object that equals whatever a test expects. Static rules cannot detect that; comparing the process before and after
+can. A body may also read the expected values from the tests' data, or change them.
 
 CPython assigns a version number to every change of a class and of a dictionary. Reading all numbers takes half a
-millisecond, and attributes are compared only where a number changed: reading an attribute changes a reference count, and
-each such write copies a memory page in a fork.
+millisecond, and attributes are compared only where a number changed: reading an attribute changes a reference count,
+and each such write copies a memory page in a fork.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class ProcessState:
             self._noted.add(f"the class of a {_name_of(type(changed))}")
         elif type(changed) is types.FunctionType:
             code = changed.__code__
-            made = code.co_filename.startswith("<")  # by a library call, of a text
+            made = code.co_filename.startswith("<")  # created by a library call from source text
             if (value.co_code != code.co_code or value.co_consts != code.co_consts) if name == "__code__" else not made:
                 self._noted.add(f"{changed.__globals__.get('__name__')}.{code.co_qualname}.{name}")
 
@@ -176,7 +176,7 @@ class ProcessState:
             if code.co_filename == file and f"{code.co_qualname}.<locals>.".startswith(prefix):
                 itself = " itself"
             frame = frame.f_back
-        if nearest.startswith(self._root) or not nearest:  # else an import, or pytest's own business
+        if nearest.startswith(self._root) or not nearest:  # otherwise, an import or pytest itself opened the file
             name = os.path.join(".", path.removeprefix(self._root))
             name = f"{name}{itself}{'' if reads else ' to write'}"
             if name not in self._noted:
@@ -185,8 +185,8 @@ class ProcessState:
 
     def _before_collection(self, phase: str, collection: dict[str, int]) -> None:
         if phase == "start":
-            # Here it would become a warning; tests fail with it at the end of their stack anyway. An exception that ends a test that
-            # hangs must not be swallowed.
+            # Suppress only these errors, which would become warnings here; tests at the end of their stack fail with
+            # them anyway. An exception that ends a hanging test must not be swallowed.
             with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError, RecursionError):
                 for generation in range(collection["generation"] + 1):
                     self._noted.update(self._of_new_classes(gc.get_objects(generation)))
@@ -201,9 +201,10 @@ class ProcessState:
         return sorted(framework)[:_MOST], sorted(found - framework)[:_MOST]
 
     def changes_by_import(self) -> list[str]:
-        """Return the changes since before the repository was imported, except those by pytest and its plugins."""
+        """Return all changes since the time before the repository's import, except those by pytest and its plugins."""
         found = set(self._changes_by_import(self._class_versions.moved()))
-        # Not after every hot verdict: a body that names ``sys.modules`` is never tested on the hot route.
+        # This is not done after every hot verdict, because a body that names ``sys.modules`` is never tested on the hot
+        # route.
         found.update(
             f"sys.modules[{name!r}]" for name, module in self._imported.items() if sys.modules.get(name) is not module
         )
@@ -247,7 +248,7 @@ class ProcessState:
                     yield f"{name}.{attribute}"
 
     def _is_ordinary(self, module: str, before: dict[str, object], attribute: str, new: object) -> bool:
-        """Return whether modules change by themselves like this: caches and lazy attributes."""
+        """Return whether modules make such a change by themselves, by filling caches or setting lazy attributes."""
         old = before.get(attribute, _MISSING)
         if module == "sys":
             return attribute in _OF_SYS

@@ -67,7 +67,7 @@ def confine_child(address_space_mb: int | None, processes: int | None) -> None:
     if processes and hasattr(resource, "RLIMIT_NPROC"):
         _limit(resource.RLIMIT_NPROC, processes)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")  # when memory runs out the kernel takes the candidate, not the server
+        file.write("1000")  # if memory runs out, the kernel kills the candidate, not the server
     confine.scope_signals()
 
 
@@ -128,7 +128,7 @@ def others(keep: Collection[int] = ()) -> list[int]:
 
 
 def resident_bytes(pids: Iterable[int]) -> int:
-    """Return the memory that ``pids`` use together; what they inherited from one another counts once."""
+    """Return the memory that ``pids`` use together; pages that they share count once."""
     total, several = 0, list(pids)
     for pid in several:
         total += _resident(pid)
@@ -181,7 +181,7 @@ def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
 def remove_segments() -> None:
     """Remove System V shared memory, semaphores and queues, which outlive processes."""
     if os.getpid() != 1:
-        return  # without namespaces they are forbidden
+        return  # without namespaces, they are forbidden
     for name, arguments in (("shm", (0, None)), ("sem", (0, 0, None)), ("msg", (0, None))):
         try:
             with open(f"/proc/sysvipc/{name}") as file:

@@ -82,7 +82,7 @@ class Reach:
 
     @staticmethod
     def namespace(thing: Any) -> dict[str, Any]:
-        """``vars``."""
+        """Return the attributes of an object, as ``vars`` does."""
         if not _is_instance(thing):
             raise AccessRefused(f"it reaches the names of a {type(thing).__name__}")
         found: dict[str, Any] = vars(thing)
@@ -160,7 +160,7 @@ def _check_fields(text: str) -> None:
     try:
         fields = list(string.Formatter().parse(text))
     except ValueError:
-        return  # it cannot be filled
+        return  # not a valid template, so it cannot be formatted
     for _, name, wanted, _ in fields:
         steps = (name or "").replace("[", ".[").split(".")[1:]
         attributes = [step for step in steps if not step.startswith("[")]

@@ -6,6 +6,7 @@ are recorded by what their innermost function receives and returns.
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import inspect
 import os
@@ -31,6 +32,8 @@ _FROM_TESTS, _FROM_PROJECT, _CONSTRUCTED = 2000, 400, 5000
 _RETURNS = frozenset(code for name, code in dis.opmap.items() if name in ("RETURN_VALUE", "RETURN_CONST"))
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
+_KINDS = ("positional", "positional", "variadic", "keyword")  # in the order of the kinds of inspect.Parameter
+
 _UNKNOWN: Any = object()
 
 
@@ -47,29 +50,18 @@ class Signature:
     """The parameters of a function without the receiver of a method."""
 
     def __init__(self, function: types.FunctionType, bound: bool) -> None:
-        code = function.__code__
-        positional, end = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-        names = code.co_varnames
-        self.receiver = names[0] if bound and positional else ""
-        kinds = [(name, "positional") for name in names[1 if self.receiver else 0 : positional]]
-        if code.co_flags & inspect.CO_VARARGS:
-            kinds.append((names[end], "variadic"))
-            self.rest = names[end + 1 : end + 2]
-        else:
-            self.rest = names[end : end + 1]
-        if not code.co_flags & inspect.CO_VARKEYWORDS:
-            self.rest = ()
-        kinds += [(name, "keyword") for name in names[positional:end]]
-        values = function.__defaults__ or ()
-        self._defaults = dict(zip(names[positional - len(values) : positional], values, strict=True))
-        self._defaults |= function.__kwdefaults__ or {}
-        texts = {name: _literal(value) for name, value in self._defaults.items()}
-        self.parameters = [{"name": name, "kind": kind, "default": texts.get(name)} for name, kind in kinds]
-        self._odd = {name: value for name, value in self._defaults.items() if texts[name] is None}
+        found = list(inspect.signature(function, follow_wrapped=False).parameters.values())[bound:]
+        self._rest = [each.name for each in found if each.kind is each.VAR_KEYWORD]
+        self.parameters = [
+            {"name": each.name, "kind": _KINDS[each.kind], "default": _literal(each.default)}
+            for each in found
+            if each.kind is not each.VAR_KEYWORD
+        ]
+        self._odd = {each.name: each.default for each in found if _literal(each.default) is None}
 
     def inputs(self, values: Any) -> tuple[str | None, ...]:
         """Return the bound values as texts; None for a parameter that is left at a default that is no literal."""
-        for name in self.rest:
+        for name in self._rest:
             if values[name]:
                 raise NotLiteral(f"arguments for **{name}")
         texts: list[str | None] = []
@@ -149,7 +141,7 @@ class Recorder:
         self._methods: dict[tuple[type, types.CodeType], Recorded | None] = {}
         self._recorded: dict[tuple[str, str], Recorded] = {}
         self._dropped: dict[tuple[str, str, str], None] = {}
-        self._commands = CommandCalls(spec, lambda frame: self._is_source(frame.f_globals), self._owns)
+        self._commands = CommandCalls(spec, self._is_source, self._owns)
         self._test = ""
         self._hook = self._make_hook()
 
@@ -161,30 +153,45 @@ class Recorder:
             "dropped": [dict(zip(("name", "path", "reason"), each, strict=True)) for each in dropped],
         }
 
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtestloop(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self._commands.stop()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: Any) -> None:
+        self._test = self._commands.test = item.nodeid
+        self._commands.inside = 0
+        self._pending.clear()
+
     @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_runtest_setup(self, item: Any) -> Iterator[None]:
-        yield from self._during(item)
+    def pytest_fixture_setup(self) -> Iterator[None]:
+        yield from self._recording()
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_call(self, item: Any) -> Iterator[None]:
-        yield from self._during(item)
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            yield  # its values differ from run to run
+        else:
+            yield from self._recording()
 
-    def _during(self, item: Any) -> Iterator[None]:
-        self._test = self._commands.test = item.nodeid
+    def _recording(self) -> Iterator[None]:
         if len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
+            self._commands.watch()
             for name, module in list(sys.modules.items()):
                 if self._owns(name):
                     self._scan(module, name)
-        with self._commands.watching():
-            threading.setprofile(self._hook)
-            sys.setprofile(self._hook)
-            try:
-                yield
-            finally:
-                sys.setprofile(None)
-                threading.setprofile(None)
-                self._pending.clear()
+        before = sys.getprofile()
+        threading.setprofile(self._hook)
+        sys.setprofile(self._hook)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
+            threading.setprofile(before)
 
     def _make_hook(self) -> Callable[[types.FrameType, str, Any], None]:
         known, called, returned = self._known.get, self._called, self._returned
@@ -208,7 +215,11 @@ class Recorder:
     def _owns(self, name: str) -> bool:
         return belongs(name, self._own)
 
-    def _is_source(self, namespace: dict[str, Any]) -> bool:
+    def _is_source(self, frame: types.FrameType) -> bool:
+        """Return whether a frame is the project's own; the examples of its docstrings are tests."""
+        return self._has_sources(frame.f_globals) and not frame.f_code.co_filename.startswith("<doctest ")
+
+    def _has_sources(self, namespace: dict[str, Any]) -> bool:
         key = name, file = namespace.get("__name__"), namespace.get("__file__")
         if key not in self._sources:
             file = os.path.realpath(str(file))
@@ -221,7 +232,7 @@ class Recorder:
     def _find(self, frame: types.FrameType) -> Site | None:
         code = frame.f_code
         name = frame.f_globals.get("__name__")
-        if not self._is_source(frame.f_globals) or "<" in code.co_qualname:
+        if not self._is_source(frame) or "<" in code.co_qualname:
             self._known[code] = None
             return None
         module = sys.modules.get(str(name))
@@ -232,19 +243,20 @@ class Recorder:
         return self._known.setdefault(code, None)
 
     def _scan(self, module: types.ModuleType, name: str) -> None:
-        if self._scanned.get(name) is module or not self._is_source(vars(module)):
+        if self._scanned.get(name) is module or not self._has_sources(vars(module)):
             return
         self._scanned[name] = module
         for attribute, value in list(vars(module).items()):
-            if issubclass(type(value), type):
-                if value.__module__ == name and value.__qualname__ == attribute:
-                    self._scan_class(value)
-                continue
-            function = _innermost(value)
-            if function is not None and function.__globals__ is vars(module):
-                program = self._commands.program_of(name, attribute)
-                role = "command" if program else "function"
-                self._add(Site(role, function, name, program or attribute), attribute)
+            with contextlib.suppress(Exception):  # a metaclass may raise when its class is inspected
+                if issubclass(type(value), type):
+                    if value.__module__ == name and value.__qualname__ == attribute:
+                        self._scan_class(value)
+                    continue
+                function = _innermost(value)
+                if function is not None and function.__globals__ is vars(module):
+                    program = self._commands.program_of(name, attribute)
+                    role = "command" if program else "function"
+                    self._add(Site(role, function, name, program or attribute), attribute)
 
     def _scan_class(self, owner: type) -> None:
         constructor = self._constructor(owner)
@@ -273,10 +285,10 @@ class Recorder:
             kind = "a generator" if code.co_flags & inspect.CO_GENERATOR else "asynchronous"
             self._drop(site, f"It is {kind}.")
             return
-        known = self._known.get(code)
-        if known is None:
-            self._known[code] = site
-        elif known.function is not site.function:  # made by one decorator that does not name what it wraps
+        known = self._known.setdefault(code, site)
+        if known is None or known is site:
+            return
+        if known.function is not site.function:  # made by one decorator that does not name what it wraps
             self._drop(known, "It shares its code with other functions.")
             self._known[code] = None
         elif site.name == site.function.__name__:
@@ -295,37 +307,30 @@ class Recorder:
     # Calls
 
     def _called(self, frame: types.FrameType, site: Any) -> None:
-        if site is _UNKNOWN:
-            site = self._find(frame)
+        site = self._find(frame) if site is _UNKNOWN else site
         if site is None:
             return
-        if site.role == "command":
-            if self._commands.enter(frame, site.name):
-                self._pending[frame] = ()
-            return
-        values = frame.f_locals
         if site.role == "constructor":
-            self._construct(frame.f_code, values)
-            return
-        own: Any = None
+            self._construct(frame.f_code, frame.f_locals)
+        elif site.role != "command":
+            self._arguments(frame, site)
+        elif self._commands.enter(frame, site.name):
+            self._pending[frame] = ()
+
+    def _arguments(self, frame: types.FrameType, site: Site) -> None:
+        values, own = frame.f_locals, None
+        rank = int(frame.f_back is not None and self._is_source(frame.f_back))
+        recorded: Recorded | None
         if site.role == "function":
-            recorded = self._recorded.get((site.module, site.name))
-            if recorded is None:
-                recorded = self._record("function", site, site.module, site.name)
+            recorded = self._record("function", site, site.module, site.name)
         else:
             receiver = values[frame.f_code.co_varnames[0]]
-            owner = receiver if site.role == "class method" else type(receiver)
-            found = self._method(owner, frame.f_code, site)
-            if found is None:
+            recorded = self._method(receiver if site.role == "class method" else type(receiver), frame.f_code, site)
+            if recorded is None:
                 return
-            recorded = found
-        rank = 1 if frame.f_back is not None and self._is_source(frame.f_back.f_globals) else 0
-        if site.role == "method":
-            known = self._objects.get(id(receiver))
-            known = known if known is not None and known[0]() is receiver else None
-            if known is not None:
-                rank, known[2] = (1 if known[2] else rank), True
-            own = known[1] if known is not None else () if recorded.constructor is None else "made otherwise"
+            if site.role == "method":
+                own, used = self._object(receiver, recorded)
+                rank |= used
         if not recorded.takes(rank):
             return
         try:
@@ -334,6 +339,14 @@ class Recorder:
             self._pending[frame] = (recorded, rank, (own, recorded.signature.inputs(values)), self._test)
         except NotLiteral as reason:
             recorded.unliteral[str(reason)] += 1
+
+    def _object(self, receiver: Any, recorded: Recorded) -> tuple[Any, bool]:
+        """Return what an object was made of, or why that is not known, and whether a method of it was called before."""
+        known = self._objects.get(id(receiver))
+        if known is None or known[0]() is not receiver:
+            return ("made otherwise" if recorded.constructor is not None else ()), False
+        used, known[2] = known[2], True
+        return known[1], used
 
     def _returned(self, frame: types.FrameType, value: Any) -> None:
         pending = self._pending.pop(frame, None)
@@ -351,12 +364,12 @@ class Recorder:
         except NotLiteral as reason:
             recorded.unliteral[f"result: {reason}"] += 1
 
-    def _record(self, kind: str, site: Site, module: str, qualname: str, bound: bool = False) -> Recorded:
-        place = self._place(site.function, site.module)
-        recorded = self._recorded[module, qualname] = Recorded(
-            kind, module, qualname, place, Signature(site.function, bound)
-        )
-        return recorded
+    def _record(self, kind: str, site: Site, module: str, qualname: str) -> Recorded:
+        if (module, qualname) not in self._recorded:
+            place, bound = self._place(site.function, site.module), site.role != "function"
+            recorded = Recorded(kind, module, qualname, place, Signature(site.function, bound))
+            self._recorded[module, qualname] = recorded
+        return self._recorded[module, qualname]
 
     def _method(self, owner: Any, code: types.CodeType, site: Site) -> Recorded | None:
         """Return the callable of a public class that has this code, which may be inherited."""
@@ -372,7 +385,7 @@ class Recorder:
                 if kind == "method" and constructor is None and owner.__new__ is not object.__new__:
                     self._drop(site, f"Its class {owner.__qualname__} has a constructor that is not Python.")
                     return None
-                recorded = self._record(kind, site, owner.__module__, f"{owner.__qualname__}.{site.name}", True)
+                recorded = self._record(kind, site, owner.__module__, f"{owner.__qualname__}.{site.name}")
                 recorded.constructor = constructor[1] if constructor is not None else None
                 self._methods[key] = recorded
         return self._methods[key]
@@ -401,13 +414,9 @@ class Recorder:
         except NotLiteral as reason:
             inputs = str(reason)
         number, objects = id(made), self._objects
-        try:
-            reference: Any = weakref.ref(made, lambda gone: objects.pop(number, None))
-        except TypeError:  # it has slots
-
-            def reference() -> Any:
-                return made
-
+        reference: Any = lambda: made  # noqa: E731
+        if type(made).__weakrefoffset__:  # else it has slots
+            reference = weakref.ref(made, lambda gone: objects.pop(number, None))
         objects[number] = [reference, inputs, False]
 
 

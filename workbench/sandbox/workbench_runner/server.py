@@ -66,7 +66,7 @@ class Server:
         self.failed = self._preload()
         self._preloaded = ProcessState()
         gc.collect()
-        gc.freeze()  # pytest collects garbage at its end; nothing here is garbage
+        gc.freeze()  # pytest collects garbage at exit, but nothing here is garbage
         self.limits = processes.own_limits()
         self.fork_server = ForkServer(self)
         self.harvested = False
@@ -127,7 +127,7 @@ class Server:
         return report
 
     def _run_slower(self, job: dict[str, Any], content: bytes, nonce: str) -> dict[str, Any]:
-        """Warm or cold: a process that imports the repository with the candidate's file in place."""
+        """Test on the warm or cold route: a process imports the repository with the candidate's file in place."""
         if job["path"]:
             self.tree.place(job["path"], content)
         for path, added in job.get("added", ()):
@@ -139,7 +139,7 @@ class Server:
         spec["words"] = words.writer if words is not None else None
         pid, reader = (self._start_cold if route == "cold" else self._start_warm)(spec)
         if words is not None:
-            os.close(words.writer)  # the process has it now
+            os.close(words.writer)  # the child has its own copy of the descriptor
         end = Exit(pid)
         outcome = watch(reader, nonce, job, end, keep=lambda: self.fork_server.pids, words=words)
         clean = processes.end_all(self.fork_server.pids)

@@ -1,4 +1,4 @@
-"""Which test executes which line and takes which branch: coverage.py with one context per test id, parameters kept."""
+"""Trace which test executes which lines and branches, using coverage.py with one context per test id."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
 
-#: Files whose functions are no tasks, unless tasks are selected as published; not measuring them saves time.
+#: Files whose functions are not tasks, unless tasks are selected as published; not measuring them saves time.
 _TESTS = ("*/test_*.py", "*/*_test.py", "*/conftest.py")
 
 
 class Tracer:
-    """Measures from before the repository is imported; what runs at import has the empty context."""
+    """Starts measuring before the repository is imported; code that runs at import has the empty context."""
 
     def __init__(self, root: str, *, tests: bool = False) -> None:
         import coverage
@@ -28,16 +28,16 @@ class Tracer:
         self._arcs = _ArcRecorder(self._data())
 
     def switch(self, context: str) -> None:
-        """Attribute what follows to the test ``context``; empty means to no test."""
+        """Attribute all further execution to the test ``context``, or to no test if it is empty."""
         self._coverage.switch_context(context)
 
     def result(self) -> dict[str, Any]:
-        """Return what was executed.
+        """Return the executed lines and branches.
 
         ``{"contexts": [ids], "masks": [hex], "files": {path: {"statements": [lines], "lines": {line: mask number},
         "branches": [[from, to, mask number or -1]]}}}``. Bit n of a mask stands for the n-th context; lines that the
         same tests execute share one mask. ``branches`` are all arcs out of lines with several exits, a negative line
-        being the exit of a function; -1 says that nothing took it.
+        being the exit of a function; -1 means that it was never taken.
         """
         self._coverage.stop()
         self._arcs.close(self._data())
@@ -60,13 +60,13 @@ class Tracer:
 
     def _data(self) -> Any:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that its database is empty
+            warnings.simplefilter("ignore")  # coverage.py warns that its database is empty
             return self._coverage.get_data()
 
     def _measure(
         self, name: str, executed: dict[tuple[int, int], int]
     ) -> tuple[set[int], dict[int, int], dict[tuple[int, int], int]] | None:
-        """Return statements, lines with their masks, and branches with theirs; None if it is not Python, or gone."""
+        """Return statements, lines and branches with their masks, or None if the file is missing or not Python."""
         from coverage.exceptions import CoverageException
         from coverage.python import PythonFileReporter
 

@@ -1,8 +1,8 @@
 """The tree that a candidate sees: written to a tmpfs, and restored after each candidate.
 
 The pristine bytes live in memory that a forked child does not inherit (``MADV_DONTFORK``), so that neither the disk nor
-the candidate's own memory holds the original body. Changes are found by inode, size, mode and ctime (which a user process
-cannot set), so that a reset costs a walk, not a copy.
+the candidate's own memory holds the original body. Changes are found by inode, size, mode and ctime (which a user
+process cannot set), so a reset walks the tree instead of copying it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Tree:
 
     def __init__(self, root: str, scratch: Iterable[str], mounts: Iterable[str] = ()) -> None:
         self.root = root
-        self._mounts = frozenset(mounts)  # read-only folders that may stand inside a scratch folder
+        self._mounts = frozenset(mounts)  # read-only folders that may be inside a scratch folder
         self.scratch = list(scratch)
         self._stores: list[mmap.mmap] = []
         self._entries: dict[

@@ -1,7 +1,7 @@
-"""Canonical texts of values that literals construct; this module runs inside and outside of sandboxes.
+"""Canonical texts of values that literals can express; this module runs inside and outside of sandboxes.
 
-Values of the same text have the same type and are equal, so that results are compared as texts outside of the
-candidate's process, where no ``__eq__`` of its own is called.
+Values with the same text are equal and have the same type. Results can therefore be compared as texts outside of the
+candidate's process, where none of its own ``__eq__`` methods is called.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Encoder:
         if depth > NESTING:
             raise NotLiteral(f"nested deeper than {NESTING}")
         self._items += 1
-        if self._items > ITEMS + 1:  # the value itself is no item
+        if self._items > ITEMS + 1:  # the value itself does not count as an item
             raise NotLiteral(f"more than {ITEMS} items")
         kind = type(value)
         if kind in _CONTAINERS:

@@ -16,7 +16,7 @@ from . import processes
 
 
 class WatchedRun(NamedTuple):
-    """Events under the right nonce, wait status or None, and the end: ``exit``, ``timeout``, ``flood``, ``memory``."""
+    """Events with the right nonce, wait status or None, and the end: ``exit``, ``timeout``, ``flood`` or ``memory``."""
 
     events: list[dict[str, Any]]
     status: int | None
@@ -25,7 +25,7 @@ class WatchedRun(NamedTuple):
 
 
 class End(Protocol):
-    """The end of a process; ``descriptor``, if any, becomes readable then, and ``peak`` (bytes) is known."""
+    """The end of a process; ``descriptor``, if there is one, becomes readable then, and ``peak`` (bytes) is known."""
 
     descriptor: int | None
     peak: int
@@ -44,7 +44,7 @@ _READ_AGAIN = 0.02
 
 
 class Exit:
-    """The exit of a child process of ours."""
+    """The exit of one of our child processes."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -66,7 +66,7 @@ class Exit:
         return status
 
 
-#: Sizes of its stored beginning, which names the file, and end, which has the reason.
+#: Number of bytes stored of its beginning, which names the file, and of its end, which has the reason.
 _FIRST, _LAST = 4096, 12288
 
 
@@ -110,7 +110,8 @@ def watch(
 ) -> WatchedRun:
     """Read events from ``reader`` until the process ends, or until a limit is reached; kills nothing.
 
-    ``keep`` returns the processes whose memory is not the candidate's; ``words`` is its standard error, if recorded.
+    ``keep`` returns the processes whose memory does not count toward the candidate; ``words`` has the candidate's
+    standard error if it is recorded.
     """
     deadline = time.monotonic() + job["limits"]["seconds"]
     room = job["limits"]["output_kb"] * 1024 * (64 if job["trace"] or job.get("record") else 1)
@@ -128,7 +129,7 @@ def watch(
                 return WatchedRun(events, None, "memory", True)
         ready = select.select(listening, [], [], max(0.0, min(deadline - now, next_look - now, patience)))[0]
         if words is not None:
-            words.drain()  # a full pipe would stop it
+            words.drain()  # a full pipe would block the candidate
         closed = False
         status = end.poll()  # before reading, so that everything written before the exit is read
         while select.select([reader], [], [], 0)[0]:

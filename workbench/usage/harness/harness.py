@@ -1,4 +1,4 @@
-"""Runs an answer on recorded inputs and records the result as text; what was expected is not in the sandbox.
+"""Runs an answer on recorded inputs and records the result as text; the expected results are not in the sandbox.
 
 The answer is the text that ``workbench_usage.answer.source()`` returns in hexadecimal digits, so that its words cannot
 keep a candidate from the hot route.
@@ -29,18 +29,18 @@ _COMMAND_CHARACTERS = 20_000
 
 
 class AnswerInvalid(Exception):
-    """The answer is no answer; the message is a sentence. In a traceback, this class has no module."""
+    """The answer is invalid; the message is a sentence. In a traceback, this class has no module."""
 
     __module__ = "builtins"
 
 
 class AnswerFailed(Exception):
-    """The answer gave no value for its input; the message is the reason."""
+    """The answer returned no value for its input; the message is the reason."""
 
     __module__ = "builtins"
 
 
-class _Answer:
+class _LoadedAnswer:
     """The answer's function, once its text has been executed in this process."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ def _line(problem: BaseException) -> str:
     return f"{name}: {text}"[:_MESSAGE] if text else name
 
 
-_answer = _Answer()
+_answer = _LoadedAnswer()
 
 
 def run(kind: str, call: Mapping[str, Any], record_property: Callable[[str, object], None]) -> None:
@@ -187,7 +187,7 @@ def _changed_files(work: str, files: Mapping[str, str]) -> dict[str, object]:
 
 
 def _content(path: str) -> object:
-    """Return a file's text, or its bytes if it is none."""
+    """Return a file's text, or its bytes if it is not text."""
     with open(path, "rb") as file:
         data = file.read(4 * _COMMAND_CHARACTERS + 1)  # more characters than a value may have
     try:
@@ -197,7 +197,7 @@ def _content(path: str) -> object:
 
 
 def preload(module: str) -> None:
-    """Import the package before the answers, so that the hot route need not; what fails here fails in them again."""
+    """Import the package in advance for the hot route; an import that fails here fails in the answers too."""
     with contextlib.suppress(BaseException):
         importlib.import_module(module)
 

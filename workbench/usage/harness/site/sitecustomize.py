@@ -1,7 +1,7 @@
-"""Notes whether a function of the tested package runs.
+"""Records whether a function of the tested package runs.
 
 The harness starts it in its own process. In the processes that an answer starts, this file is found as
-``sitecustomize``, which Python imports by itself. Standard library only, Python 3.9 or later.
+``sitecustomize``, which Python imports at startup. Standard library only, Python 3.9 or later.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import sys
 import threading
 from types import FrameType
 
-#: Environment variables: the folder of the package's repository, and the file that is made when the package is called.
+#: Environment variables: the folder of the package's repository, and the file that is created when the package is
+#: called.
 ROOT, MARK = "WORKBENCH_USAGE_ROOT", "WORKBENCH_USAGE_MARK"
 
 
 class CallWatcher:
-    """Makes the file ``mark`` at the first call into the repository, except for calls that an import makes."""
+    """Creates the file ``mark`` at the first call into the repository, except for calls made during imports."""
 
     def __init__(self, root: str, mark: str) -> None:
         self._repository = os.path.join(root, "")
