@@ -11,6 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 import recorded
+from driving import sees, trajectory
 
 from workbench.base.errors import WorkbenchError
 from workbench.engine.merging import merge
@@ -144,3 +145,11 @@ def test_a_merge_keeps_each_answer_with_its_steps(session: Path, tmp_path: Path)
         assert steps == {"whatever": ["whatever"], "different": ["different"]}
         assert all((reader.trajectory(row.id) or row).run_id == row.run_id for row in rows)
         assert [row.id for row in reader.trials()] == ["first"]
+
+
+async def test_the_screen_of_a_trajectory_shows_the_answer_of_a_reader(session: Path) -> None:
+    add_reader(session, thought="```python\ndef answer(a):\n    return a\n```")
+    async with trajectory(session, trial="answer") as (pilot, screen):
+        await sees(pilot, "reader · a-reader-model", "return a", "Verdict: passed.")
+        assert not screen.actions.can("fork")
+        assert not screen.actions.can("rerun")
