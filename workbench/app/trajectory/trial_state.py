@@ -132,7 +132,7 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
     from workbench.results.trials import step_count, trial_order
     from workbench.results.usage import readme_use
 
-    trial = reader.trial(trial_id)
+    trial = reader.trajectory(trial_id)
     if trial is None:
         return None
     if before is not None and before.trial.id != trial_id:
