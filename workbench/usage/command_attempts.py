@@ -82,31 +82,32 @@ def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) ->
     if not any(call.stdin for call in task.shown):
         named.pop("-", None)
     same = spellings(named)
+    useful = [one for one in named.items() if same[one[0]] not in {"-h", "--help", "--version"}]
     options = [
         (name, any(named[one][0] for one in named if same[one] == name), line)
-        for name, (_, line) in named.items()
-        if same[name] == name and name not in {"-h", "--help", "--version"}
+        for name, (_, line) in sorted(useful, key=lambda one: one[0] == "-")
+        if same[name] == name
     ]
-    others = [(name, takes, line) for name, (takes, line) in named.items() if same[name] != name]
+    aliases = [(name, takes, line) for name, (takes, line) in useful if same[name] != name]
     subcommands = dict.fromkeys(
         one.words[0] for one in own if one.words and re.fullmatch(r"[a-z][a-z-]*", one.words[0])
     )
     holes = [f'"${number}"' for number in range(1, len(task.parameters) + 1)]
     # The statement already names the program, so a page without its commands gets no credit for a call without options.
-    for count in (0, 1, 2) if own else (1, 2):
-        for several in itertools.combinations(options + others * (count == 1), count):
-            if sum(takes for _, takes, _ in several) > len(holes):
-                continue
-            for start in ("", *subcommands):
-                for order in _orders(holes, sum(takes for _, takes, _ in several)):
-                    rest = list(order)
-                    words = [start] if start else []
-                    for name, takes, _ in several:
-                        words += [name, rest.pop(0)] if takes else [name]
-                    line = several[-1][2] if several else own[0].line
-                    words_named = " and ".join(f"`{name}`" for name, _, _ in several) or "the program"
-                    text = " ".join([task.package, *words, *rest])
-                    yield Attempt(text, line, f"Line {line} of the page names {words_named}.")
+    together = [itertools.combinations(options, count) for count in ((0, 1, 2) if own else (1, 2))]
+    for several in itertools.chain(*together, itertools.combinations(aliases, 1)):
+        if sum(takes for _, takes, _ in several) > len(holes):
+            continue
+        for start in ("", *subcommands):
+            for order in _orders(holes, sum(takes for _, takes, _ in several)):
+                rest = list(order)
+                words = [start] if start else []
+                for name, takes, _ in several:
+                    words += [name, rest.pop(0)] if takes else [name]
+                line = several[-1][2] if several else own[0].line
+                words_named = " and ".join(f"`{name}`" for name, _, _ in several) or "the program"
+                text = " ".join([task.package, *words, *rest])
+                yield Attempt(text, line, f"Line {line} of the page names {words_named}.")
 
 
 def _orders(holes: Sequence[str], taken: int) -> list[tuple[str, ...]]:
