@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from workbench.usage.gaps import example_checks
+from workbench.usage.literal import candidates
 from workbench.usage.page_reader import read_page
 from workbench.usage.tasks import Kind, Target, UsageTask
 
@@ -180,8 +182,13 @@ def test_a_huge_page_is_cut_and_says_so() -> None:
         "```python\n" + "x = f(x)\n" * 3_000 + "```",
         "```python\n" + "x = [\n" * 3_000 + "```",
         "`f(1)` " * 10_000,
+        "```python\nf" + ".f()" * 900 + "\n```\n\n`f" + ".f()" * 900 + "`",
+        "```python\nf(" + "1 + " * 900 + "1)\n```",
     ],
-    ids=map(str, range(11)),
+    ids=map(str, range(13)),
 )
 def test_strange_pages_are_read(page: str) -> None:
     read_page(page)
+
+    assert isinstance(candidates(page, task("pkg.f")), list)
+    assert isinstance(example_checks(page, task("pkg.f")), list)

@@ -58,7 +58,8 @@ def _bounded(rounds: Iterable[Iterable[Attempt | None]], most: int) -> list[Atte
 def why_none(page: str, attempts: Sequence[Attempt], task: UsageTask) -> str:
     """Return why no attempt was chosen."""
     if attempts:
-        return f"Nothing that the page names fits: {len(attempts)} calls were tried."
+        start = "The page names nothing that fits" if page.strip() else "Nothing fits"
+        return f"{start}; {len(attempts)} calls were tried."
     what = "command or option of this program" if task.target.kind == "command" else "function in code"
     return f"The page names no {what}." if page.strip() else "There is no page."
 

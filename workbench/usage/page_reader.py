@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import html
 import itertools
 import re
@@ -24,6 +25,7 @@ from workbench.usage.stated_results import shown_expressions, stated_results
 
 _MOST_STATEMENTS = 8  # in the set-up of an example
 _MOST_EXAMPLES = 400
+_LONGEST_EXAMPLE = 500  # characters of an expression or statement; longer ones may be nested too deeply
 _LONGEST_HISTORY = 60  # statements before an example that may belong to it
 _BUILTINS = frozenset(dir(builtins))
 
@@ -39,10 +41,11 @@ def read_page(text: str) -> UsagePage:
     reader = _Reader(found)
     items: list[tuple[int, Code | str]] = [(code.line, code) for code in page.codes]
     for line, item in sorted([*items, *_spans(page, restructured)], key=lambda one: one[0]):
-        if isinstance(item, Code):
-            reader.block(item)
-        else:
-            reader.span(item, line)
+        with contextlib.suppress(RecursionError):
+            if isinstance(item, Code):
+                reader.block(item)
+            else:
+                reader.span(item, line)
     reader.outputs()
     return found
 
@@ -238,11 +241,11 @@ class _Reader:
                     self._name(Named(imported, node.lineno, block=block))
 
     def _example(self, path: str, expression: ast.expr, says: str | None, *, printed: bool, block: bool) -> None:
-        if len(self._found.examples) >= _MOST_EXAMPLES:
+        if len(self._found.examples) >= _MOST_EXAMPLES or len(ast.unparse(expression)) > _LONGEST_EXAMPLE:
             self._name(Named(path, expression.lineno, called=True, block=block))
             return
         needed, statements = self._needs(expression)
-        if statements is None:
+        if statements is None or any(len(ast.unparse(one)) > _LONGEST_EXAMPLE for one in statements):
             return
         imports = dict.fromkeys(f"from {star} import *" for star in self._stars)
         for node in (expression, *statements):
