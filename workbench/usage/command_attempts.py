@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
+from workbench.base import python_syntax
 from workbench.base.text import one_line
 from workbench.usage.pages import PageCommand, UsagePage, commands_of_program, options_of_program, spellings
 from workbench.usage.probing import Attempt, text_of
@@ -48,13 +49,25 @@ def _with_inputs(command: PageCommand, task: UsageTask) -> Iterator[str]:
             tuple(-at for at in way),
         ),
     )
+    written = _written(task)
     for way in ways[:3]:
+        outputs = [n for n in slots if n not in way and _shape(words[n], files) == "file"] if written else []
+        if outputs:
+            placed = {at: holes[number] for number, at in enumerate(way)} | {outputs[-1]: shlex.quote(written)}
+            yield _joined([placed.get(n, shlex.quote(word)) for n, word in enumerate(words)], ())
         for dropped in (True, False):
             spare = [n for n in slots if n not in way and (dropped and _shape(words[n], files) == "file")]
             if dropped and not spare:
                 continue
             placed = {at: holes[number] for number, at in enumerate(way)}
             yield _joined([placed.get(n, shlex.quote(word)) for n, word in enumerate(words) if n not in spare], ())
+
+
+def _written(task: UsageTask) -> str:
+    """Return the name of the file that the program writes in every shown case, or ""."""
+    results = (python_syntax.literal(call.expected) for call in task.shown)
+    names = [{name for name, text in result.get("files", {}).items() if text is not None} for result in results]
+    return min(set.intersection(*names), default="") if names else ""
 
 
 def _parts(word: str) -> list[str]:
