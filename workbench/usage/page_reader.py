@@ -38,7 +38,7 @@ def read_page(text: str) -> UsagePage:
     restructured = claims_page.is_restructured(short)
     page = claims_page.outline(short) if restructured else claims_page.parse_page(short, "")
     found = UsagePage(page, len(short) < len(text))
-    reader = _Reader(found)
+    reader = _PageReader(found)
     items: list[tuple[int, Code | str]] = [(code.line, code) for code in page.codes]
     for line, item in sorted([*items, *_spans(page, restructured)], key=lambda one: one[0]):
         with contextlib.suppress(RecursionError):
@@ -77,7 +77,7 @@ _SIGNATURE = re.compile(rf"({_NAME.pattern})\(.*\)(?:\s*->.*)?:?", re.S)
 _OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)(?:[ =]?(\[?=?<[\w |-]+>\]?|\[?=?[A-Z][A-Z0-9_|]*\]?)(?![a-z]))?")
 
 
-class _Reader:
+class _PageReader:
     def __init__(self, found: UsagePage) -> None:
         self._found = found
         self._imported: dict[str, str] = {}  # name -> path
