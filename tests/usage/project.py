@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 SOURCES = {
-    "__init__.py": '''from bookwords.short import initials
+    "__init__.py": """from bookwords.short import initials
 
 
 def slug(text, separator="-"):
@@ -18,11 +18,11 @@ class Shelf:
 
     def rows(self, books):
         return -(-books // self.width)
-''',
-    "short.py": '''def initials(text):
+""",
+    "short.py": """def initials(text):
     return "".join(word[0].upper() for word in text.split())
-''',
-    "__main__.py": '''import argparse
+""",
+    "__main__.py": """import argparse
 
 
 def main():
@@ -37,7 +37,7 @@ def main():
 
 if __name__ == "__main__":
     main()
-''',
+""",
 }
 SUITE = r"""import subprocess
 import sys

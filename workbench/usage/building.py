@@ -24,7 +24,7 @@ from workbench.usage.tree import test_id, usage_workspace
 from workbench.usage.verdicts import hidden_calls, job
 
 #: Incremented whenever the same repository would yield different usage tasks.
-USAGE_TASKS_FORMAT = 2
+USAGE_TASKS_FORMAT = 3
 MOST_TASKS = 200
 #: Public callables that are tried on the calls of a task, and calls on which they are tried.
 _MOST_PROBED, _PROBED_CALLS = 200, 24
