@@ -80,7 +80,10 @@ def named_session(source: str, trials: Sequence[str] = ()) -> Path | None:
     if path.suffix == ".session" or trials:
         return resolve_session(source)
     known = paths.sessions_dir() / f"{source}.session"
-    return known if "/" not in source and not path.exists() and known.exists() else None
+    if "/" in source or path.exists() or not known.exists():
+        return None
+    # A case takes precedence over a session of the same name.
+    return None if any(case.id == source for case in catalog.load_cases()[0]) else known
 
 
 def subjects_of(plan: UsagePlan, trials: Sequence[str] = ()) -> tuple[Path | None, list[Subject]]:
