@@ -21,6 +21,7 @@ from workbench.session.schema import ARCHIVED_RUNS
 
 if TYPE_CHECKING:
     from workbench.results.grounding import GroundingCounts
+    from workbench.results.usage import PageScore, PageScores
     from workbench.session.reader import SessionReader
 
 _READ = "SELECT trial_id, group_concat(path, char(10)) FROM accessed_files WHERE access = 'read' GROUP BY trial_id"
@@ -61,6 +62,7 @@ class TrialLine:
     labels: tuple[str, ...] = ()  # star and tags
     parent: str = ""  # the parent if it is a fork
     fork_step: int = 0  # the last inherited step
+    use: PageScore | None = None  # of its README in usage runs
     counts: GroundingCounts | None = None  # grounding; None until loaded, after everything else
 
     @property
@@ -104,6 +106,7 @@ class Trials:
     scales: tuple[Scale, ...]
     scale: Scale | None
     spend_usd: float | None = None
+    reader: str = ""  # of the usage runs that `TrialLine.use` is of
 
     def sentence(self) -> str:
         counts = Counter(line.state for line in self.lines)
@@ -113,8 +116,15 @@ class Trials:
         return " · ".join([total, *parts, *spend])
 
 
-def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
-    """Read all trials of a session with their points on a scale, which defaults to the most used one."""
+def load_trials(
+    reader: SessionReader,
+    scale: Scale | None = None,
+    known: dict[str, tuple[float | None, PageScores]] | None = None,
+) -> Trials:
+    """Read all trials of a session with their points on a scale, which defaults to the most used one.
+
+    ``known`` caches the use of pages, see :func:`workbench.results.usage.use_by_page`.
+    """
     scores = {(row.trial_id, row.rubric, row.judge): row for row in reader.scores()}
     totals = totals_of(reader, scores.values())
     scales = Counter(Scale(rubric, judge) for _, rubric, judge in scores)
@@ -126,6 +136,11 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
     doubtful = {trial for (trial,) in reader.query(_DOUBTFUL)}
     read = {trial: str(paths) for trial, paths in reader.query(_READ)}
     labels = labels_by_item(reader.labels())
+    used_by, uses = "", dict[str, "PageScore"]()
+    if any(run.kind == "usage" for run in runs):
+        from workbench.results.usage import use_by_page
+
+        used_by, uses = use_by_page(reader, {} if known is None else known)
     lines = []
     for row in reader.trials():
         shown = row.state
@@ -142,12 +157,13 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
                 tiers=card.tiers if card is not None else (None,) * 4, steps=row.steps,
                 tokens=row.prompt_tokens + row.completion_tokens, cost=row.cost_usd, seconds=row.seconds,
                 read=read.get(row.id, ""), labels=labels.get(row.id, ()), parent=row.parent, fork_step=row.fork_step,
+                use=uses.get(row.readme_blob or ""),
             )
         )  # fmt: skip
     if any(line.parent for line in lines):
         below = below_parents([line.id for line in lines], [line.parent for line in lines])
         lines = [lines[place] for place in below]
-    return Trials(tuple(lines), order, chosen, total_spend(reader, runs))
+    return Trials(tuple(lines), order, chosen, total_spend(reader, runs), used_by)
 
 
 def with_losses(reader: SessionReader, trials: Trials, known: dict[str, Lost]) -> Trials:
