@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from workbench.usage.gaps import example_checks
+from workbench.usage.literal import candidates
 from workbench.usage.page_reader import read_page
-from workbench.usage.tasks import Kind, Target, UsageTask
+from workbench.usage.tasks import CallTarget, Kind, UsageTask
 
 CASES = Path(__file__).parents[2] / "test_cases"
 
 
 def task(name: str, kind: Kind = "function", words: tuple[str, ...] = (), package: str = "pkg") -> UsageTask:
-    return UsageTask(name, Target(kind, name, "src/pkg/core.py", 1, words=words), package, ("a",), (), ())
+    return UsageTask(name, CallTarget(kind, name, "src/pkg/core.py", 1, words=words), package, ("a",), (), ())
 
 
 def named(page: str, of: UsageTask) -> list[tuple[int, bool]]:
@@ -100,7 +102,7 @@ def test_a_method_is_named_by_its_class_or_an_object_of_it(page: str, expected: 
     ],
 )
 def test_a_command_is_named_by_all_of_its_options(words: tuple[str, ...], expected: list[tuple[int, bool]]) -> None:
-    of = UsageTask("x", Target("command", "x", "word_counter.py", 1, words=words), "word-counter", ("$1",), (), ())
+    of = UsageTask("x", CallTarget("command", "x", "word_counter.py", 1, words=words), "word-counter", ("$1",), (), ())
 
     assert named(readme("word_counter"), of) == expected
 
@@ -180,8 +182,13 @@ def test_a_huge_page_is_cut_and_says_so() -> None:
         "```python\n" + "x = f(x)\n" * 3_000 + "```",
         "```python\n" + "x = [\n" * 3_000 + "```",
         "`f(1)` " * 10_000,
+        "```python\nf" + ".f()" * 900 + "\n```\n\n`f" + ".f()" * 900 + "`",
+        "```python\nf(" + "1 + " * 900 + "1)\n```",
     ],
-    ids=map(str, range(11)),
+    ids=map(str, range(13)),
 )
 def test_strange_pages_are_read(page: str) -> None:
     read_page(page)
+
+    assert isinstance(candidates(page, task("pkg.f")), list)
+    assert isinstance(example_checks(page, task("pkg.f")), list)

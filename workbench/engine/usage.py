@@ -190,7 +190,7 @@ class Prober:
     sandboxes: Pool
     limits: Limits
 
-    async def fitting(self, item: UsageItem, attempts: Sequence[probing.Attempt]) -> probing.Attempt | None:
+    async def fitting(self, item: UsageItem, attempts: Sequence[probing.AnswerAttempt]) -> probing.AnswerAttempt | None:
         """Return the first attempt that fits both shown calls, or None."""
         if not attempts:
             return None
@@ -209,7 +209,7 @@ class AttemptingReader:
     """A reader without a model; it submits the first answer that fits the shown calls."""
 
     prober: Prober
-    attempts: Callable[[UsageTask], list[probing.Attempt]]
+    attempts: Callable[[UsageTask], list[probing.AnswerAttempt]]
     page: str = ""
 
     async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:

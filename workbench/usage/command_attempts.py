@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.base.text import one_line
 from workbench.usage.pages import PageCommand, UsagePage, commands_of_program, options_of_program, spellings
-from workbench.usage.probing import Attempt, text_of
+from workbench.usage.probing import AnswerAttempt, text_of
 from workbench.usage.tasks import UsageTask
 
 _MOST_VALUES = 6
 
 
-def command_attempts(page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
+def command_attempts(page: UsagePage, task: UsageTask) -> Iterator[AnswerAttempt]:
     """Yield the program's commands on the page with the inputs in place of their values, then the program's options."""
     own = commands_of_program(page, task.package, task.target.path)
     ways = [_of_command(one, task) for one in sorted(own, key=lambda one: not one.block)]
@@ -23,10 +23,10 @@ def command_attempts(page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
     yield from _of_options(own, page, task)
 
 
-def _of_command(command: PageCommand, task: UsageTask) -> Iterator[Attempt]:
+def _of_command(command: PageCommand, task: UsageTask) -> Iterator[AnswerAttempt]:
     why = f"Line {command.line} of the page shows `{one_line(command.text, 80)}`."
     for words in _with_inputs(command, task):
-        yield Attempt(f"{task.package} {words}".rstrip(), command.line, why)
+        yield AnswerAttempt(f"{task.package} {words}".rstrip(), command.line, why)
 
 
 def _with_inputs(command: PageCommand, task: UsageTask) -> Iterator[str]:
@@ -76,7 +76,7 @@ def _shape(word: str, files: set[str]) -> str:
     )
 
 
-def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
+def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) -> Iterator[AnswerAttempt]:
     """Yield the program with no option, then with one and with two of the options that the page names."""
     named = options_of_program(page, task)
     if not any(call.stdin for call in task.shown):
@@ -107,7 +107,7 @@ def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) ->
                     line = several[-1][2] if several else own[0].line
                     words_named = " and ".join(f"`{name}`" for name, _, _ in several) or "the program"
                     text = " ".join([task.package, *words, *rest])
-                    yield Attempt(text, line, f"Line {line} of the page names {words_named}.")
+                    yield AnswerAttempt(text, line, f"Line {line} of the page names {words_named}.")
 
 
 def _orders(holes: Sequence[str], taken: int) -> list[tuple[str, ...]]:

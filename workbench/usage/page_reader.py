@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import html
 import itertools
 import re
@@ -24,6 +25,7 @@ from workbench.usage.stated_results import shown_expressions, stated_results
 
 _MOST_STATEMENTS = 8  # in the set-up of an example
 _MOST_EXAMPLES = 400
+_LONGEST_EXAMPLE = 500  # characters of an expression or statement; longer ones may be nested too deeply
 _LONGEST_HISTORY = 60  # statements before an example that may belong to it
 _BUILTINS = frozenset(dir(builtins))
 
@@ -36,13 +38,14 @@ def read_page(text: str) -> UsagePage:
     restructured = claims_page.is_restructured(short)
     page = claims_page.outline(short) if restructured else claims_page.parse_page(short, "")
     found = UsagePage(page, len(short) < len(text))
-    reader = _Reader(found)
+    reader = _PageReader(found)
     items: list[tuple[int, Code | str]] = [(code.line, code) for code in page.codes]
     for line, item in sorted([*items, *_spans(page, restructured)], key=lambda one: one[0]):
-        if isinstance(item, Code):
-            reader.block(item)
-        else:
-            reader.span(item, line)
+        with contextlib.suppress(RecursionError):
+            if isinstance(item, Code):
+                reader.block(item)
+            else:
+                reader.span(item, line)
     reader.outputs()
     return found
 
@@ -74,7 +77,7 @@ _SIGNATURE = re.compile(rf"({_NAME.pattern})\(.*\)(?:\s*->.*)?:?", re.S)
 _OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)(?:[ =]?(\[?=?<[\w |-]+>\]?|\[?=?[A-Z][A-Z0-9_|]*\]?)(?![a-z]))?")
 
 
-class _Reader:
+class _PageReader:
     def __init__(self, found: UsagePage) -> None:
         self._found = found
         self._imported: dict[str, str] = {}  # name -> path
@@ -238,11 +241,11 @@ class _Reader:
                     self._name(Named(imported, node.lineno, block=block))
 
     def _example(self, path: str, expression: ast.expr, says: str | None, *, printed: bool, block: bool) -> None:
-        if len(self._found.examples) >= _MOST_EXAMPLES:
+        if len(self._found.examples) >= _MOST_EXAMPLES or len(ast.unparse(expression)) > _LONGEST_EXAMPLE:
             self._name(Named(path, expression.lineno, called=True, block=block))
             return
         needed, statements = self._needs(expression)
-        if statements is None:
+        if statements is None or any(len(ast.unparse(one)) > _LONGEST_EXAMPLE for one in statements):
             return
         imports = dict.fromkeys(f"from {star} import *" for star in self._stars)
         for node in (expression, *statements):

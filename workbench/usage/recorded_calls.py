@@ -19,7 +19,7 @@ from workbench.claims.python import Option, subcommands_of
 from workbench.regeneration.tasks import Dropped
 from workbench.sandbox.workbench_runner.values import NotLiteral, encode
 from workbench.usage.public_names import PublicNames
-from workbench.usage.tasks import Call, Target, UsageTask
+from workbench.usage.tasks import Call, CallTarget, UsageTask
 
 LEAST_CALLS, LEAST_RESULTS = 3, 2
 MOST_CALLS = 22
@@ -130,7 +130,7 @@ def _of_callable(entry: Mapping[str, Any], place: tuple[str, str], names: Public
     if constructor is not None:
         path = f"{called}{owner[len(top) :]}({of_constructor}).{method}"
     name = f"{module}.{attribute}"
-    target = Target(
+    target = CallTarget(
         kind=entry["kind"],
         name=name,
         path=entry["path"],
@@ -347,7 +347,7 @@ def _of_form(program: str, path: str, line: int, calls: Sequence[_CommandCall]) 
             name.append(f"{word.text}{word.value}")
     if calls[0].stdin:
         name.append("< INPUT")
-    target = Target(
+    target = CallTarget(
         kind="command",
         name=" ".join(name),
         path=path,

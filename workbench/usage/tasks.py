@@ -31,7 +31,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CallTarget:
     """The callable or command that the recorded calls use."""
 
     kind: Kind
@@ -49,7 +49,7 @@ class UsageTask:
     """A usage task: its statement has the ``shown`` calls, and answers are tested on the ``hidden`` ones."""
 
     id: str  # readable: `path::name`
-    target: Target
+    target: CallTarget
     package: str  # the import name of the package, or the program of a command
     parameters: tuple[str, ...]  # neutral names: a, b, c
     shown: tuple[Call, ...]

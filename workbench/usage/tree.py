@@ -18,7 +18,7 @@ from workbench.regeneration.project_layout import is_test_file
 from workbench.repository.sources import reason
 from workbench.sandbox import Workspace
 from workbench.sandbox.worker import is_left_out
-from workbench.usage.tasks import Call, Target
+from workbench.usage.tasks import Call, CallTarget
 
 FOLDER = "workbench_usage"
 ANSWER = f"{FOLDER}/answer.py"
@@ -48,7 +48,7 @@ def test_call(number, record_property):
 """
 
 
-def usage_workspace(workspace: Workspace, entries: Sequence[tuple[Target, Sequence[Call]]]) -> Workspace:
+def usage_workspace(workspace: Workspace, entries: Sequence[tuple[CallTarget, Sequence[Call]]]) -> Workspace:
     """Return the workspace in which answers are tested on the calls of ``entries``.
 
     Its root is a folder of the cache that is named by its content. The calls of the entry at position N are the tests

@@ -128,7 +128,7 @@ class CommandCalls:
         try:
             if builtins.input is not self._input:
                 raise NotLiteral("input() is replaced")
-            files = _Files(cwd, self._root)
+            files = _CommandFiles(cwd, self._root)
             tokens = [files.token(os.fsdecode(token)) for token in argv]
             for token in tokens:
                 encode(token), token.encode()
@@ -214,12 +214,15 @@ class CommandCalls:
         if rest[:1] == ["-m"] and len(rest) > 1 and self._owns(rest[1]):
             return f"python -m {rest[1]}", rest[2:]
         module = self._module_of(os.path.realpath(os.path.join(cwd, rest[0]))) if rest else ""
-        return (f"python -m {module}", rest[1:]) if module else ("", [])
+        if not module:
+            return "", []
+        scripts = [name for name, (place, _) in self.scripts.items() if place == module]
+        return (scripts[0] if len(scripts) == 1 else f"python -m {module}"), rest[1:]
 
     def _module_of(self, path: str) -> str:
         for root in sorted(self._roots, key=len, reverse=True):
             if path.startswith(root + os.sep) and path.endswith(".py"):
-                name = path[len(root) + 1 : -3].replace(os.sep, ".").removesuffix(".__main__")
+                name = path[len(root) + 1 : -3].replace(os.sep, ".").removesuffix(".__main__").removesuffix(".__init__")
                 return name if self._owns(name) else ""
         return ""
 
@@ -362,7 +365,7 @@ def _text_of(path: str) -> str:
     return text
 
 
-class _Files:
+class _CommandFiles:
     """The files of a call under relative names."""
 
     def __init__(self, cwd: str, root: str) -> None:

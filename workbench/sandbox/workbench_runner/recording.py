@@ -32,12 +32,7 @@ _FROM_TESTS, _FROM_PROJECT, _CONSTRUCTED = 2000, 400, 5000
 _RETURNS = frozenset(code for name, code in dis.opmap.items() if name in ("RETURN_VALUE", "RETURN_CONST"))
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
-_KINDS = {
-    inspect.Parameter.POSITIONAL_ONLY: "positional",
-    inspect.Parameter.POSITIONAL_OR_KEYWORD: "positional",
-    inspect.Parameter.VAR_POSITIONAL: "variadic",
-    inspect.Parameter.KEYWORD_ONLY: "keyword",
-}
+_KINDS = ("positional", "positional", "variadic", "keyword")  # in the order of the kinds of inspect.Parameter
 
 _UNKNOWN: Any = object()
 
@@ -60,7 +55,7 @@ class Signature:
         self.parameters = [
             {"name": each.name, "kind": _KINDS[each.kind], "default": _literal(each.default)}
             for each in found
-            if each.kind in _KINDS
+            if each.kind is not each.VAR_KEYWORD
         ]
         self._odd = {each.name: each.default for each in found if _literal(each.default) is None}
 
@@ -419,13 +414,9 @@ class Recorder:
         except NotLiteral as reason:
             inputs = str(reason)
         number, objects = id(made), self._objects
-        try:
-            reference: Any = weakref.ref(made, lambda gone: objects.pop(number, None))
-        except TypeError:  # it has slots
-
-            def reference() -> Any:
-                return made
-
+        reference: Any = lambda: made  # noqa: E731
+        if type(made).__weakrefoffset__:  # else it has slots
+            reference = weakref.ref(made, lambda gone: objects.pop(number, None))
         objects[number] = [reference, inputs, False]
 
 
