@@ -24,7 +24,7 @@ from workbench.usage.tree import test_id, usage_workspace
 from workbench.usage.verdicts import hidden_calls, job
 
 #: Incremented whenever the same repository would yield different usage tasks.
-USAGE_TASKS_FORMAT = 2
+USAGE_TASKS_FORMAT = 4
 MOST_TASKS = 200
 #: #: Maximum number of public callables to try on the calls of a task, and of calls to try them on.
 _MOST_PROBED, _PROBED_CALLS = 200, 24
@@ -80,7 +80,7 @@ async def build_usage_tasks(
         report = await run_recorded(suite_pool, suite_limits, rules, lambda line: on_progress("suite", 0, 0, line))
         workspace = suite_pool.workers[0].workspace  # finds test files with unusual names
     passed = frozenset(test.id for test in report.tests if test.outcome == "passed")
-    names = await asyncio.to_thread(PublicNames, snapshot_root)
+    names = await asyncio.to_thread(PublicNames, snapshot_root, workspace.test_paths)
     found, dropped = await asyncio.to_thread(tasks_of_calls, _of_passing(report.calls or {}, passed), names)
     text = f"{len(found) + len(dropped)} public callables and forms of commands"
     on_progress("trace", len(passed), len(report.tests), text)

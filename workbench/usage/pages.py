@@ -198,10 +198,9 @@ def _command_mentions(page: UsagePage, task: UsageTask) -> list[Mention]:
     same = spellings(options)
     wanted = wanted_words(task, same)
     own = commands_of_program(page, task.package, task.target.path)
+    # A form without options is named by any command of the program, but shown only by one without options.
     lines = {
-        one.line: True
-        for one in own
-        if words_of_command(one, same) >= wanted and (wanted or not options_of_command(one))
+        one.line: bool(wanted) or not options_of_command(one) for one in own if words_of_command(one, same) >= wanted
     }
     for name in sorted(wanted):
         found = [line for option, (_, line) in options.items() if same[option] == name]

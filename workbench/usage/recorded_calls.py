@@ -24,7 +24,7 @@ from workbench.usage.tasks import Call, CallTarget, UsageTask
 LEAST_CALLS, LEAST_RESULTS = 3, 2
 MOST_CALLS = 22
 """Calls of a task: two are shown, and at most twenty hidden."""
-VARIED_TO = 6
+VARIED_TO = 5
 """Forms of commands with fewer calls than this get additional calls on other inputs.
 
 Tests often call a command once for each option, on the same few files. The number is small, because every call starts a

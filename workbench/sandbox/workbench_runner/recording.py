@@ -114,14 +114,19 @@ class Recorded:
 
 
 def _without_odd_defaults(parameters: list[Any], rows: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Leave out parameters that every call leaves at a default that is no literal, unless a positional one follows."""
-    kept = list(range(len(parameters)))
-    for at in reversed(range(len(parameters))):
-        follows = any(parameters[index]["kind"] != "keyword" for index in kept if index > at)
-        odd = all(row[at] is None for row in rows)
-        if rows and odd and (parameters[at]["kind"] == "keyword" or not follows):
-            kept.remove(at)
-    return [parameters[at] for at in kept], [[row[at] for at in kept] for row in rows]
+    """Leave out parameters that every call leaves at a default that is no literal; those after them become keywords."""
+    unpacks = any(
+        one["kind"] == "variadic" and any(row[at] != "()" for row in rows) for at, one in enumerate(parameters)
+    )
+    kept: list[int] = []
+    found = []
+    for at, one in enumerate(parameters):
+        odd = rows and all(row[at] is None for row in rows)
+        if not odd or (unpacks and one["kind"] == "positional"):
+            by_name = one["kind"] == "positional" and len(kept) < at
+            kept.append(at)
+            found.append({**one, "kind": "keyword"} if by_name else one)
+    return found, [[row[at] for at in kept] for row in rows]
 
 
 class Recorder:
