@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import subprocess
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 from workbench.base import settings
 from workbench.base.files import expanded
@@ -20,14 +18,9 @@ from workbench.commands.usage_results import watch_usage
 from workbench.commands.watching import position
 from workbench.engine.usage_building import NoUsageTasks, PreparedUsage, dropped_usage, prepare_usage
 from workbench.orders.usage import UsageOrder
-from workbench.orders.usage import UsageOrder
 from workbench.pages.page import Note, PageTable, Part, Subheading
-from workbench.pages.usage_page import usage_json, usage_lines, usage_parts
-from workbench.plans.usage import UsagePlan
-from workbench.results.usage import UsageResults
 from workbench.plans.usage import UsagePlan
 from workbench.sandbox import choose_backend
-from workbench.session import SessionReader
 from workbench.sandbox.workbench_runner.values import decode
 from workbench.usage.building import UsageTaskSet
 from workbench.usage.statements import statement
@@ -159,46 +152,7 @@ _MEASURE: dict[str, Argument] = {
 }
 
 
-def measure(arguments: argparse.Namespace) -> int:
-    """Return 0 if every answer has a verdict, 130 if interrupted, and otherwise 1; what a page lacks is no error."""
-    plan = plan_of(UsagePlan, arguments)
-    named = expanded(plan.source)
-    within = arguments.session or (plan.source if named.suffix == ".session" or arguments.trial else "")
-    order = UsageOrder(session_path(within), plan, tuple(arguments.trial))
-    since = position(order.session)
-    return carry_out(arguments, order, lambda: watch_usage(order.session, order.runs, order.process, arguments, since))
-
-
-def watch_usage(
-    session: Path, runs: Sequence[str], process: subprocess.Popen[bytes] | None, arguments: argparse.Namespace, since: int
-) -> int:
-    """Follow usage runs one after another, print their results, and return the exit code."""
-    code = 0
-    for run in runs:
-        with showing(arguments.json) as show:
-            show({"type": "run", "run": run, "session": str(session)})
-            try:
-                state = follow(session, run, process if len(runs) == 1 else None, show, RegenerationWatch(since))
-            except KeyboardInterrupt:
-                stop(session, run)
-                return interrupted("Some answers", f"To continue: workbench resume {session}")
-        with SessionReader(session) as reader:
-            row = reader.run(run)
-            if row is None:
-                return 1
-            results = UsageResults.read(reader, row)
-        if arguments.json:
-            for line in usage_lines(results):
-                print_json(line)
-            print_json(usage_json(results))
-        elif results.rows:
-            Terminal().parts((*usage_parts(results), Note(f"session: {session}")))
-        code = max(code, int(state != "done" or bool(results.unfinished)))
-    return code
-
-
 VERBS: dict[str, Verb] = {
-    "measure": ("measure what readers can do with a README, or with those of a session", _MEASURE, measure),
     "measure": ("measure what readers can do with a README, or with those of a session", _MEASURE, measure),
     "tasks": (
         "list the usage tasks of a repository, and why other callables have none",
