@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workbench import catalog
+from workbench.base import paths
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extension_check import import_folders
 from workbench.base.extensions import is_dotted
@@ -73,16 +74,27 @@ class Subject:
     pages: tuple[PageArm, ...]
 
 
+def named_session(source: str, trials: Sequence[str] = ()) -> Path | None:
+    """Return the session that a source names, or None if it names a project or a page. Raises UsageError."""
+    path = expanded(source)
+    if path.suffix == ".session" or trials:
+        return resolve_session(source)
+    known = paths.sessions_dir() / f"{source}.session"
+    if "/" in source or path.exists() or not known.exists():
+        return None
+    # A case takes precedence over a session of the same name.
+    return None if any(case.id == source for case in catalog.load_cases()[0]) else known
+
+
 def subjects_of(plan: UsagePlan, trials: Sequence[str] = ()) -> tuple[Path | None, list[Subject]]:
     """Return the session that the plan's source names, or None, and the pages to measure by project.
 
     ``trials`` selects trials of the session (id, prefix of an id, or case).
     """
     path = expanded(plan.source)
-    if path.suffix == ".session" or (trials and not path.exists()):
-        return _of_session(resolve_session(plan.source), trials)
-    if trials:
-        raise UsageError(f"--trial needs a session, which {plan.source} is not.")
+    session = named_session(plan.source, trials)
+    if session is not None:
+        return _of_session(session, trials)
     if path.is_file() and path.suffix.lower() in _SUFFIXES:
         if plan.readme:
             raise UsageError(f"{plan.source} is a page already; name its project to measure another one.")

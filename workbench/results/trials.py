@@ -17,10 +17,11 @@ from workbench.results.spread import ScoreSpread, Total, comparable, spread_of
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
 from workbench.session.rows import TrialRow
-from workbench.session.schema import ARCHIVED_RUNS
+from workbench.session.schema import COUNTED, WRITTEN
 
 if TYPE_CHECKING:
     from workbench.results.grounding import GroundingCounts
+    from workbench.results.usage import PageScore, PageScores
     from workbench.session.reader import SessionReader
 
 _READ = "SELECT trial_id, group_concat(path, char(10)) FROM accessed_files WHERE access = 'read' GROUP BY trial_id"
@@ -61,6 +62,7 @@ class TrialLine:
     labels: tuple[str, ...] = ()  # star and tags
     parent: str = ""  # the parent if it is a fork
     fork_step: int = 0  # the last inherited step
+    use: PageScore | None = None  # of its README in usage runs
     counts: GroundingCounts | None = None  # grounding; None until loaded, after everything else
 
     @property
@@ -104,6 +106,7 @@ class Trials:
     scales: tuple[Scale, ...]
     scale: Scale | None
     spend_usd: float | None = None
+    reader: str = ""  # of the usage runs that `TrialLine.use` is of
 
     def sentence(self) -> str:
         counts = Counter(line.state for line in self.lines)
@@ -113,8 +116,15 @@ class Trials:
         return " · ".join([total, *parts, *spend])
 
 
-def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
-    """Read all trials of a session with their points on a scale, which defaults to the most used one."""
+def load_trials(
+    reader: SessionReader,
+    scale: Scale | None = None,
+    known: dict[str, tuple[float | None, PageScores]] | None = None,
+) -> Trials:
+    """Read all trials of a session with their points on a scale, which defaults to the most used one.
+
+    ``known`` caches the use of pages, see :func:`workbench.results.usage.use_by_page`.
+    """
     scores = {(row.trial_id, row.rubric, row.judge): row for row in reader.scores()}
     totals = totals_of(reader, scores.values())
     scales = Counter(Scale(rubric, judge) for _, rubric, judge in scores)
@@ -126,6 +136,11 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
     doubtful = {trial for (trial,) in reader.query(_DOUBTFUL)}
     read = {trial: str(paths) for trial, paths in reader.query(_READ)}
     labels = labels_by_item(reader.labels())
+    used_by, uses = "", dict[str, "PageScore"]()
+    if any(run.kind == "usage" for run in runs):
+        from workbench.results.usage import use_by_page
+
+        used_by, uses = use_by_page(reader, {} if known is None else known)
     lines = []
     for row in reader.trials():
         shown = row.state
@@ -142,12 +157,13 @@ def load_trials(reader: SessionReader, scale: Scale | None = None) -> Trials:
                 tiers=card.tiers if card is not None else (None,) * 4, steps=row.steps,
                 tokens=row.prompt_tokens + row.completion_tokens, cost=row.cost_usd, seconds=row.seconds,
                 read=read.get(row.id, ""), labels=labels.get(row.id, ()), parent=row.parent, fork_step=row.fork_step,
+                use=uses.get(row.readme_blob or ""),
             )
         )  # fmt: skip
     if any(line.parent for line in lines):
         below = below_parents([line.id for line in lines], [line.parent for line in lines])
         lines = [lines[place] for place in below]
-    return Trials(tuple(lines), order, chosen, total_spend(reader, runs))
+    return Trials(tuple(lines), order, chosen, total_spend(reader, runs), used_by)
 
 
 def with_losses(reader: SessionReader, trials: Trials, known: dict[str, Lost]) -> Trials:
@@ -184,14 +200,14 @@ def trials_by_run(reader: SessionReader) -> dict[str, RunTrials]:
     states: dict[str, Counter[str]] = {}
     # SQLite takes a bare column next to min() from the row with the minimum.
     for run, state, count, position, trial in reader.query(
-        "SELECT run_id, state, count(*), min(position), id FROM trials GROUP BY run_id, state"
+        f"SELECT run_id, state, count(*), min(position), id FROM trials WHERE {WRITTEN} GROUP BY run_id, state"
     ):
         states.setdefault(run, Counter())[state] += count
         firsts[run] = min(firsts.get(run, (position, trial)), (position, trial))
     return {run: RunTrials(counts, firsts[run][1]) for run, counts in states.items()}
 
 
-_OWN = f"parent = '' AND run_id NOT IN {ARCHIVED_RUNS}"
+_OWN = f"parent = '' AND {COUNTED}"
 
 
 def trials_named(reader: SessionReader, trials: Iterable[str]) -> list[TrialRow]:
@@ -212,7 +228,7 @@ def latest_trial(reader: SessionReader) -> str | None:
     It is a running one, or else the last with steps, or else the last.
     """
     found = reader.query(
-        "SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id WHERE archived_at IS NULL "
+        f"SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id WHERE {COUNTED} "
         "ORDER BY trials.state = 'running' DESC, trials.started_at IS NOT NULL DESC, runs.created_at DESC, "
         "trials.started_at DESC, position LIMIT 1"
     )
@@ -237,22 +253,26 @@ class TrialOrder:
 
 
 def trial_order(reader: SessionReader, trial: TrialRow, before: TrialOrder | None = None) -> TrialOrder:
-    """Return a trial's place among the counted trials; ``before`` is reused until a trial is added."""
-    meant = f"run_id NOT IN {ARCHIVED_RUNS} OR trials.id = ?"
-    count = reader.query(f"SELECT count(*) FROM trials WHERE {meant}", (trial.id,))[0][0]
+    """Return a trial's place among the counted trials, or for one of a usage run, among those of its run.
+
+    ``before`` is reused until a trial is added.
+    """
+    written = reader.query(f"SELECT 1 FROM trials WHERE {WRITTEN} AND id = ?", (trial.id,))
+    among, key = (f"({COUNTED}) OR trials.id = ?", trial.id) if written else ("trials.run_id = ?", trial.run_id)
+    count = reader.query(f"SELECT count(*) FROM trials WHERE {among}", (key,))[0][0]
     if before is not None and len(before.order) == count:
         return before
     found = reader.query(
-        f"SELECT trials.id, case_id, parent FROM trials JOIN runs ON runs.id = trials.run_id WHERE {meant} "
+        f"SELECT trials.id, case_id, parent FROM trials JOIN runs ON runs.id = trials.run_id WHERE {among} "
         "ORDER BY runs.created_at, run_id, position",
-        (trial.id,),
+        (key,),
     )
     previous = trial.parent or None
-    for key, case, parent in found if previous is None else ():
-        if key == trial.id:
+    for other, case, parent in found if previous is None else ():
+        if other == trial.id:
             break
         if case == trial.case_id and not parent:
-            previous = key
+            previous = other
     return TrialOrder(tuple(key for key, *_ in found), previous)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from workbench.base import typed_json
-from workbench.base.text import NOTHING
+from workbench.base.text import NOTHING, plural, share
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.session.groups import SOURCES, WITHOUT, Group
 from workbench.session.sample_counts import sample_counts
@@ -110,6 +110,17 @@ class ReaderUse:
     pages: tuple[PageUse, ...]
     none: PageUse | None
     source: PageUse | None
+
+    def beside(self, page: PageUse) -> list[tuple[str, str]]:
+        """Return labelled figures to show beside use@k of a page; none for the arms ``none`` and ``source``."""
+        if page.worth is None:
+            return []
+        named = (
+            [] if page.named is None else [("names", f"{page.named:,} of {plural(page.outcome.figures.tasks, 'task')}")]
+        )
+        arms = (("no page", self.none), ("sources", self.source))
+        shares = [(label, share(arm.use_at[0].value)) for label, arm in arms if arm is not None and arm.use_at]
+        return [*named, *shares, ("worth", page.worth.short)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +302,107 @@ def page_digests(run: RunRow) -> dict[str, str]:
     if isinstance(recorded, dict):
         return {str(context): str(digest) for context, digest in recorded.items()}
     return {}
+
+
+def line_marks(candidates: Iterable[CandidateRow]) -> dict[int, bool]:
+    """Return the lines of a page, counted from 1, that passing answers rest on (True) or that are gaps (False)."""
+    rows = list(candidates)
+    used = {row.page_line: True for row in rows if row.page_line and row.verdict == "passed"}
+    gaps = [gap_of(row) for row in rows if row.verdict != "passed"]
+    return used | {gap.line: False for gap in gaps if gap is not None and gap.line > 0}
+
+
+# -- pages of trials
+
+
+@dataclass(frozen=True, slots=True)
+class PageScore:
+    """use@1 of a page for one reader; ``partial`` if samples have no verdict yet."""
+
+    value: float
+    tasks: int
+    partial: bool
+
+
+PageScores = dict[str, dict[str, PageScore]]
+"""Scores by reader, and by digest of the page."""
+
+
+def use_by_page(
+    reader: SessionReader, known: dict[str, tuple[float | None, PageScores]]
+) -> tuple[str, dict[str, PageScore]]:
+    """Return the reader that has seen the most pages, and its newest score of each page by the digest of the page.
+
+    The values of one reader alone are comparable. ``known`` caches the scores of finished runs.
+    """
+    scores: PageScores = {}
+    for run in reader.runs():
+        if run.kind != "usage":
+            continue
+        at, found = known.get(run.id, (None, {}))
+        if at is None or at != run.finished_at:
+            found = _scores(reader, run)
+            known[run.id] = run.finished_at, found
+        for name, pages in found.items():
+            scores.setdefault(name, {}).update(pages)
+    name = max(scores, key=lambda one: len(scores[one]), default="")
+    return name, scores.get(name, {})
+
+
+def _scores(reader: SessionReader, run: RunRow) -> PageScores:
+    rows = reader.query(
+        "SELECT evaluator, context, avg(CASE WHEN counted THEN 1.0 * passed / counted END), total(counted > 0), "
+        "total(waiting) FROM tasks JOIN verdict_counts ON task_id = tasks.id WHERE run_id = ? AND state != 'excluded' "
+        "AND control = 0 GROUP BY evaluator, prompt, context, settings",
+        (run.id,),
+    )
+    digests, found = page_digests(run), PageScores()
+    for name, context, value, tasks, waiting in rows:
+        if context in digests and context not in (WITHOUT, SOURCES) and value is not None:
+            found.setdefault(name, {})[digests[context]] = PageScore(value, int(tasks), bool(waiting))
+    return found
+
+
+@dataclass(frozen=True)
+class ReadmeUse:
+    """The newest usage result of a README; ``version`` changes with its verdicts."""
+
+    version: tuple[object, ...]
+    live: bool
+    page: PageUse = field(compare=False, repr=False)
+    used: ReaderUse = field(compare=False, repr=False)
+    lines: tuple[TaskUse, ...] = field(compare=False, repr=False)
+
+    @property
+    def value(self) -> float | None:
+        return self.page.use_at[0].value if self.page.use_at else None
+
+    @property
+    def marks(self) -> dict[int, bool]:
+        return line_marks(row for line in self.lines for row in line.candidates)
+
+
+_DECIDED = """
+SELECT total(samples - waiting), total(passed) FROM tasks JOIN verdict_counts ON task_id = tasks.id WHERE run_id = ?
+"""
+
+
+def readme_use(reader: SessionReader, digest: str, before: ReadmeUse | None = None) -> ReadmeUse | None:
+    """Return the newest usage result of the page with this digest, or ``before`` if that is still it."""
+    for run in reversed(reader.runs()):
+        contexts = [name for name, one in page_digests(run).items() if one == digest] if run.kind == "usage" else []
+        if not contexts:
+            continue
+        state = reader.run_state(run)
+        version = (run.id, digest, state, *reader.query(_DECIDED, (run.id,))[0])
+        if before is not None and before.version == version:
+            return before
+        results = UsageResults.read(reader, run)
+        for used in reversed(results.readers):
+            for page in used.pages:
+                if page.context in contexts:
+                    return ReadmeUse(version, state in ("queued", "running"), page, used, tuple(results.lines(page)))
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,13 @@ from workbench.usage.tree import test_id, usage_workspace
 from workbench.usage.verdicts import hidden_calls, job
 
 #: Incremented whenever the same repository would yield different usage tasks.
-USAGE_TASKS_FORMAT = 4
+USAGE_TASKS_FORMAT = 5
 MOST_TASKS = 200
-#: #: Maximum number of public callables to try on the calls of a task, and of calls to try them on.
+#: Maximum number of public callables to try on the calls of a task, and of calls to try them on.
 _MOST_PROBED, _PROBED_CALLS = 200, 24
 #: Time limits in seconds: for a replay, and for each call of a function and of a command.
 _SECONDS, _SECONDS_A_CALL = 5.0, (1.0, 3.0)
-#: #: Number of characters after which more of a result does not identify a task any better.
+#: Number of characters after which more of a result does not identify a task any better.
 _TELLING = 80
 
 

@@ -1,4 +1,4 @@
-"""Candidate answers for commands: the commands and options on a page, with a task's inputs as their values."""
+"""Answers for commands: the commands and options that a page shows, with a task's inputs as their values."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
+from workbench.base import python_syntax
 from workbench.base.text import one_line
 from workbench.usage.pages import PageCommand, UsagePage, commands_of_program, options_of_program, spellings
 from workbench.usage.probing import AnswerAttempt, text_of
@@ -48,13 +49,25 @@ def _with_inputs(command: PageCommand, task: UsageTask) -> Iterator[str]:
             tuple(-at for at in way),
         ),
     )
+    written = _written(task)
     for way in ways[:3]:
+        outputs = [n for n in slots if n not in way and _shape(words[n], files) == "file"] if written else []
+        if outputs:
+            placed = {at: holes[number] for number, at in enumerate(way)} | {outputs[-1]: shlex.quote(written)}
+            yield _joined([placed.get(n, shlex.quote(word)) for n, word in enumerate(words)], ())
         for dropped in (True, False):
             spare = [n for n in slots if n not in way and (dropped and _shape(words[n], files) == "file")]
             if dropped and not spare:
                 continue
             placed = {at: holes[number] for number, at in enumerate(way)}
             yield _joined([placed.get(n, shlex.quote(word)) for n, word in enumerate(words) if n not in spare], ())
+
+
+def _written(task: UsageTask) -> str:
+    """Return the name of the file that the program writes in every shown case, or ""."""
+    results = (python_syntax.literal(call.expected) for call in task.shown)
+    names = [{name for name, text in result.get("files", {}).items() if text is not None} for result in results]
+    return min(set.intersection(*names), default="") if names else ""
 
 
 def _parts(word: str) -> list[str]:
@@ -82,36 +95,36 @@ def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) ->
     if not any(call.stdin for call in task.shown):
         named.pop("-", None)
     same = spellings(named)
+    useful = [one for one in named.items() if same[one[0]] not in {"-h", "--help", "--version"}]
     options = [
         (name, any(named[one][0] for one in named if same[one] == name), line)
-        for name, (_, line) in named.items()
-        if same[name] == name and name not in {"-h", "--help", "--version"}
+        for name, (_, line) in sorted(useful, key=lambda one: one[0] == "-")
+        if same[name] == name
     ]
-    others = [(name, takes, line) for name, (takes, line) in named.items() if same[name] != name]
+    aliases = [(name, takes, line) for name, (takes, line) in useful if same[name] != name]
     subcommands = dict.fromkeys(
         one.words[0] for one in own if one.words and re.fullmatch(r"[a-z][a-z-]*", one.words[0])
     )
     holes = [f'"${number}"' for number in range(1, len(task.parameters) + 1)]
-    # The statement already names the program, so a call without options earns no credit for a page that shows no
-    # command.
-    for count in (0, 1, 2) if own else (1, 2):
-        for several in itertools.combinations(options + others * (count == 1), count):
-            if sum(takes for _, takes, _ in several) > len(holes):
-                continue
-            for start in ("", *subcommands):
-                for order in _orders(holes, sum(takes for _, takes, _ in several)):
-                    rest = list(order)
-                    words = [start] if start else []
-                    for name, takes, _ in several:
-                        words += [name, rest.pop(0)] if takes else [name]
-                    line = several[-1][2] if several else own[0].line
-                    words_named = " and ".join(f"`{name}`" for name, _, _ in several) or "the program"
-                    text = " ".join([task.package, *words, *rest])
-                    yield AnswerAttempt(text, line, f"Line {line} of the page names {words_named}.")
+    # The statement already names the program, so a page without its commands gets no credit for a call without options.
+    together = [itertools.combinations(options, count) for count in ((0, 1, 2) if own else (1, 2))]
+    for several in itertools.chain(*together, itertools.combinations(aliases, 1)):
+        if sum(takes for _, takes, _ in several) > len(holes):
+            continue
+        for start in ("", *subcommands):
+            for order in _orders(holes, sum(takes for _, takes, _ in several)):
+                rest = list(order)
+                words = [start] if start else []
+                for name, takes, _ in several:
+                    words += [name, rest.pop(0)] if takes else [name]
+                line = several[-1][2] if several else own[0].line
+                words_named = " and ".join(f"`{name}`" for name, _, _ in several) or "the program"
+                text = " ".join([task.package, *words, *rest])
+                yield AnswerAttempt(text, line, f"Line {line} of the page names {words_named}.")
 
 
 def _orders(holes: Sequence[str], taken: int) -> list[tuple[str, ...]]:
-    """Return orders of the inputs; each uses a different input as the value of an option."""
+    """Return orders of the inputs, each with a different input as an option's value."""
     if not taken or len(holes) < 2:
         return [tuple(holes)]
     ways = itertools.permutations(holes, min(taken, 2))

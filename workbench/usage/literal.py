@@ -1,4 +1,4 @@
-"""The reader ``literal`` tries the names and examples of a page on the shown calls, and submits the first that fits.
+"""The reader ``literal``: tries what a page names on the shown calls, and keeps the first answer that fits them.
 
 It needs no model and is deterministic. It uses only names, options and examples in the page's code spans and blocks.
 """
@@ -22,7 +22,7 @@ from workbench.usage.pages import Example, Named, UsagePage
 from workbench.usage.probing import AnswerAttempt
 from workbench.usage.tasks import UsageTask
 
-MOST_CALLS, MOST_COMMANDS = 120, 30
+MOST_CALLS, MOST_COMMANDS = 120, 40
 """Maximum numbers of attempts for a function or method, and for a command, which takes much longer."""
 _MOST_EACH = 6  # attempts for one example or name
 _MOST_SLOTS = 6
@@ -89,7 +89,7 @@ def _from_example(example: Example, task: UsageTask) -> Iterator[AnswerAttempt]:
 
 
 def _unlikeliness(way: Sequence[int], slots: Sequence[ast.expr], inputs: Sequence[ast.expr | None]) -> tuple[int, ...]:
-    """Rank an assignment of inputs to slots by differing types, then by changes in order, then by position."""
+    """Rank an assignment of inputs to slots: by types that differ, then by changes of the order, then by position."""
     pairs = zip(way, inputs, strict=False)
     unlike = sum(_kind(slots[at]) not in ("", _kind(value)) for at, value in pairs)
     return unlike, sum(one > other for one, other in itertools.combinations(way, 2)), *way

@@ -1,4 +1,4 @@
-"""The callables, commands, options and examples of a page, and the lines that are about a task."""
+"""What a page names, and which of it is about a task: callables, commands and options, and the page's examples."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class PageCommand:
-    """A command; ``program`` and ``words`` belong to one simple command in ``text``."""
+    """A command, in which ``program`` and ``words`` are those of one simple command of ``text``."""
 
     text: str
     line: int
@@ -61,7 +61,7 @@ class PageCommand:
 
 @dataclass(frozen=True, slots=True)
 class NamedOption:
-    """An option with the placeholder of its value, or "" if it takes none."""
+    """An option, with the placeholder of its value or ""."""
 
     name: str
     value: str
@@ -70,7 +70,7 @@ class NamedOption:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A line of a page that names a task's callable or an option of its command; ``example`` means in an example."""
+    """A line of a page that names a task's callable, or one of its command's options; ``example`` if in use."""
 
     line: int
     example: bool
@@ -78,7 +78,7 @@ class Mention:
 
 @dataclass(slots=True)
 class UsagePage:
-    """The names and examples of a page, in order; ``cut`` means that the page was too long to read completely."""
+    """What a page names, in the order of the page; ``cut`` means that its end was too far away to be read."""
 
     page: Page
     cut: bool = False
@@ -114,7 +114,7 @@ class UsagePage:
         return bool(self.mentions(task))
 
     def has(self, name: str) -> bool:
-        """Whether the page names a public callable by its import path, or a program by its command."""
+        """Whether the page names a public callable by its import path, or a program as it is typed."""
         if "." not in name or " " in name:
             return bool(commands_of_program(self, name)) or any(one.path == name for one in self.callables)
         kind: Kind = "method" if name.split(".")[-2][:1].isupper() else "function"
@@ -156,7 +156,7 @@ def _plain(name: str) -> str:
 
 
 def with_program(command: PageCommand, program: str) -> str | None:
-    """Return a page's command with the name of its program replaced with ``program``, or None."""
+    """Return the text of a page's command with ``program`` in the place of the page's spelling, or None."""
     first, *rest = command.program
     start = r"(?:[\w./-]*/)?(?:python[\d.]*|py)" if first == "python" else r"(?:[\w./-]*/)?" + re.escape(first)
     between = r"\s+(?:-[uBOsI]\s+)*(?:\./)?"
@@ -182,7 +182,7 @@ def options_of_program(page: UsagePage, task: UsageTask) -> dict[str, tuple[bool
 
 
 def spellings(options: dict[str, tuple[bool, int]]) -> dict[str, str]:
-    """Map each option to a canonical spelling; a short and a long option that share a line are the same option."""
+    """Return for each option the one that stands for it: a short and a long option alone on a line are the same."""
     lines: dict[int, list[str]] = {}
     for name, (_, line) in options.items():
         lines.setdefault(line, []).append(name)
@@ -212,7 +212,7 @@ def _command_mentions(page: UsagePage, task: UsageTask) -> list[Mention]:
 
 
 def wanted_words(task: UsageTask, same: dict[str, str]) -> set[str]:
-    """Return a command's options and subcommands in the page's spelling; `-lw` is two options if it names both."""
+    """Return a command's options and subcommands as the page spells them; `-lw` is two options if these are named."""
     found: set[str] = set()
     for word in task.target.words:
         letters = {f"-{letter}" for letter in word[1:]} if re.fullmatch(r"-[A-Za-z]{2,}", word) else set()

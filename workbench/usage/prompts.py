@@ -75,7 +75,7 @@ def cut_page(page: str, tokens: int) -> tuple[str, int]:
 
 
 def page_of_sources(sources: Mapping[str, str], tokens: int = PAGE_TOKENS) -> str:
-    """Return the sources of public modules as a page, sorted by module name; modules that do not fit are omitted."""
+    """Return the sources of modules, by module name, as a page; modules that do not fit are left out."""
     parts: list[str] = []
     room = tokens
     for module, source in sources.items():

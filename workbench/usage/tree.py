@@ -58,7 +58,7 @@ def usage_workspace(workspace: Workspace, entries: Sequence[tuple[CallTarget, Se
     files |= {f"{FOLDER}/{name}": (_HARNESS / name).read_bytes() for name in _HARNESS_FILES}
     for position, (target, calls) in enumerate(entries):
         given = [{"inputs": call.inputs, "files": dict(call.files), "stdin": call.stdin} for call in calls]
-        module = _module(target.path, workspace.import_roots)
+        module = module_name(target.path, workspace.import_roots).removesuffix(".__main__")
         text = _TEST.format(module=module, calls=given, count=len(given), kind=target.kind)
         files[_test_file(position)] = text.encode("utf-8", "surrogateescape")
     targets = {PurePosixPath(target.path) for target, _ in entries}
@@ -81,12 +81,12 @@ def _test_file(position: int) -> str:
     return f"{FOLDER}/test_{position}.py"
 
 
-def _module(path: str, roots: Sequence[str]) -> str:
+def module_name(path: str, roots: Sequence[str]) -> str:
     """Return the name under which a file of the project is imported."""
     file = PurePosixPath(path)
     root = max((root for root in map(PurePosixPath, roots) if file.is_relative_to(root)), key=str, default="")
     parts = file.relative_to(root).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] in ("__init__", "__main__") else parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> list[str]:

@@ -25,7 +25,6 @@ from workbench.session.groups import Group
 if TYPE_CHECKING:
     from workbench.regeneration.passk import PassEstimate
     from workbench.regeneration.self_check import ControlCounts
-    from workbench.results.usage import PageUse, ReaderUse
 
 _GAP = " " * 3
 _ALONE = "bold $background on $error"
@@ -130,25 +129,13 @@ def _pass_at(view: RunView, figures: Figures | None) -> Content:
 def _otherwise(figures: Figures) -> Iterator[Content]:
     passing = figures.passing
     if figures.use is not None:
-        yield from _use(*figures.use)
+        page, used = figures.use
+        yield from (Content.assemble((f"{label} ", _MUTED), value) for label, value in used.beside(page))
         return
     for words, values in passing.variants:
         named = zip(passing.pass_at, values, strict=False)
         at = [((f" @{one.k} ", _MUTED), (share(value), "bold")) for one, value in named]
         yield Content.assemble((words, _MUTED), *(piece for pair in at for piece in pair))
-
-
-def _use(page: PageUse, used: ReaderUse) -> Iterator[Content]:
-    """Yield what a page is compared with: the tasks that it names, no page, the sources, and its worth."""
-    if page.worth is None:
-        return
-    if page.named is not None:
-        yield Content.assemble(("names ", _MUTED), f"{page.named:,} of {plural(page.outcome.figures.tasks, 'task')}")
-    for label, arm in (("no page", used.none), ("sources", used.source)):
-        if arm is not None and arm.use_at and arm.use_at[0].value is not None:
-            yield Content.assemble((f"{label} ", _MUTED), share(arm.use_at[0].value))
-    value, *more = page.worth.words.split(" (")
-    yield Content.assemble(("worth ", _MUTED), value, (f" ({more[0]}" if more else "", _MUTED))
 
 
 def _self_check(view: RunView, short: bool = False) -> Content:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.app.toolkit import document as doc
 from workbench.base.glyphs import VERDICTS, WAITING
 from workbench.base.text import one_line, plural
-from workbench.results.usage import gap_of, page_digests, usage_tasks
+from workbench.results.usage import line_marks, page_digests, usage_tasks
 from workbench.sandbox.workbench_runner.values import decode
 from workbench.session.groups import WITHOUT
 from workbench.usage.verdicts import call_names, given, hidden_calls
@@ -16,14 +16,12 @@ from workbench.usage.verdicts import call_names, given, hidden_calls
 if TYPE_CHECKING:
     from workbench.results.samples import SampleView
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import CandidateRow, FailingTestRow
+    from workbench.session.rows import FailingTestRow
     from workbench.usage.tasks import Call, UsageTask
 
 _RESULT = 4_000  # maximum characters of a result
 _COMPARED = ("passed", "failed", "bypassed")
 """Verdicts after which every call that is not listed as failing gave the expected result."""
-USED, LACKING = ("✓", "ok"), ("✗", "bad")
-"""The signs in the margin of a page: an answer relies on this line, or this line is a gap."""
 
 
 def answer(reader: SessionReader, sample: SampleView, text: str, cut: str | None) -> doc.TextDocument:
@@ -51,19 +49,9 @@ def page(reader: SessionReader, sample: SampleView, context: str, limit: int) ->
         return doc.note("The reader saw no page." if context == WITHOUT else "The page has not been read yet.")
     size = reader.size(digest)
     text = reader.shown(digest, f"the page {context}", limit)
+    marks = line_marks([sample.candidate] if sample.candidate is not None else [])
     cut = None if size <= limit else f"Only the first {limit:,} of {size:,} bytes are shown."
-    return doc.with_margin(doc.code(text, "page.md", cut=cut), marks_of(sample.candidate))
-
-
-def marks_of(candidate: CandidateRow | None) -> dict[int, tuple[str, str]]:
-    """Return the sign for each line of a page, counted from 1, that matters for an answer."""
-    marks: dict[int, tuple[str, str]] = {}
-    gap = gap_of(candidate) if candidate is not None else None
-    if gap is not None and gap.line > 0:
-        marks[gap.line] = LACKING
-    if candidate is not None and candidate.page_line:
-        marks[candidate.page_line] = USED if candidate.verdict == "passed" else LACKING
-    return marks
+    return doc.with_margin(doc.code(text, "page.md", cut=cut), marks)
 
 
 def calls(reader: SessionReader, sample: SampleView) -> tuple[str, doc.TextDocument] | None:

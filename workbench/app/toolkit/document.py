@@ -160,14 +160,17 @@ def heading(text: str, detail: str = "") -> TextDocument:
     return of_lines([styled((prepared(text), "heading"), (f"  {prepared(detail)}" if detail else "", "dim"))])
 
 
-def with_margin(document: TextDocument, marks: Mapping[int, tuple[str, str]]) -> TextDocument:
-    """Show marks in a margin of a document, by the number of their source line, counted from 1."""
+_MARKS = {True: ("✓", "ok"), False: ("✗", "bad")}
+
+
+def with_margin(document: TextDocument, marks: Mapping[int, bool]) -> TextDocument:
+    """Show a sign in the margin at each source line, counted from 1, that holds (True) or that is wrong (False)."""
     if not marks or not document.lines:
         return document
     lines = list(document.lines)
     for number, mark in sorted(marks.items(), reverse=True):
         at = document.line_at(number - 1)
-        lines[at] = replace(lines[at], mark=mark)
+        lines[at] = replace(lines[at], mark=_MARKS[mark])
     return replace(document, lines=tuple(lines), margin=2)
 
 

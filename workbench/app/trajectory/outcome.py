@@ -1,6 +1,6 @@
 """The outcome of a trial.
 
-The README, metadata, exploration, and diff to the previous trial are documents; grounding and check are lists.
+The README, metadata, exploration, and diff to the previous trial are documents; grounding, check and use are lists.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from workbench.app.trajectory.check_list import CheckList, ShownCheck, load_chec
 from workbench.app.trajectory.grounding_list import GroundingList
 from workbench.app.trajectory.step_content import cut_of
 from workbench.app.trajectory.trial_state import TrialState, state_of, why_not
+from workbench.app.trajectory.use_list import UseList, brief
 from workbench.comparison.texts import Texts, line_diff, line_diff_words
 from workbench.pages import page
 
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from workbench.grounding import Why
     from workbench.session.reader import SessionReader
 
-TABS = ("README", "Check", "Metadata", "Diff to previous", "Grounding", "Explored")
-README, CHECK, METADATA, DIFFERENCE, GROUNDING, EXPLORATION = TABS
+TABS = ("README", "Check", "Use", "Metadata", "Diff to previous", "Grounding", "Explored")
+README, CHECK, USE, METADATA, DIFFERENCE, GROUNDING, EXPLORATION = TABS
 SHOWN_AT_FIRST = 256_000
 _NAMES_LIMIT = 300
 
@@ -70,20 +71,39 @@ def load_outcome(
         return OutcomeContent(_difference(reader, state))
     if tab == CHECK:
         return OutcomeContent(doc.note(""), check=load_check(reader, state))
+    if tab == USE:
+        text = "Not measured yet. {trajectory.measure-use} measures what readers can do with this README."
+        return OutcomeContent(
+            doc.note(with_keys(text) if state.trial.readme_blob else "There is no README to measure.")
+        )
     if tab in {GROUNDING, EXPLORATION}:
         return OutcomeContent(
             wording.exploration(why) if why is not None else doc.note("Loading the grounding…"), why=why
         )
+    if state.run is not None and state.run.has_candidates:
+        return OutcomeContent(_answer(reader, state))
     readme = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
     if not readme.strip():
         return OutcomeContent(_no_readme(state), why=why)
     cut = cut_of(reader.size(state.trial.readme_blob), limit)
     raw = raw or len(readme) > markdown.RENDER_LIMIT
     document = (markdown.source if raw else markdown.render)(readme, step_of=_step_finder(state), cut=cut)
+    document = doc.with_margin(document, state.use.marks if state.use is not None else {})
     if why is None or why.grounding is None:
         return OutcomeContent(document, readme, raw, why=why)
     document, places = wording.marked(document, readme, why.grounding)
     return OutcomeContent(document, readme, raw, places, why)
+
+
+def _answer(reader: SessionReader, state: TrialState) -> doc.TextDocument:
+    """Return the answer of a reader agent, which is a sample of a usage run, with its verdict."""
+    sample = reader.candidate(state.trial.id)
+    if sample is None or sample.answer_blob is None:
+        why = why_not(state, "an answer was handed in")
+        return doc.note(*(why or ((sample and sample.verdict_reason) or "No answer yet: the agent hands it in last.",)))
+    verdict = f"Verdict: {sample.verdict or 'none yet'}. {sample.verdict_reason or ''}".strip()
+    answer = reader.shown(sample.answer_blob, f"the answer of sample {sample.id}")
+    return markdown.render(f"{answer}\n\n{verdict}\n")
 
 
 def _step_finder(state: TrialState) -> markdown.StepOf:
@@ -209,12 +229,14 @@ class OutcomePane(TabbedText):
         yield TextPane(id="outcome-text")
         yield GroundingList(id="grounding")
         yield CheckList(id="check")
+        yield UseList(id="use")
 
     def on_mount(self) -> None:
-        self.items.display = self.checks.display = False
+        self.items.display = self.checks.display = self.uses.display = False
 
     items = getters.query_one(GroundingList)
     checks = getters.query_one(CheckList)
+    uses = getters.query_one(UseList)
 
     @property
     def tab(self) -> str:
@@ -242,6 +264,8 @@ class OutcomePane(TabbedText):
         tab = self.tab
         if tab == CHECK:
             return doc.PaneContent("the check", self.checks.plain_text(), ".txt")
+        if tab == USE:
+            return doc.PaneContent("the use", self.uses.plain_text(), ".txt")
         suffix = {README: ".md", METADATA: ".json"}.get(tab, ".diff")
         return doc.PaneContent(tab, self.text.document.text, suffix, self.whole)
 
@@ -258,7 +282,9 @@ class OutcomePane(TabbedText):
 
     def _title(self) -> None:
         shown = self.why if self._marks or self.tab == GROUNDING else None
-        self.titled("Outcome" if shown is None else wording.sentence(shown, self.size.width - 4))
+        use = self._now[1].use if self.tab == USE and self._now is not None else None
+        title = brief(use) if use is not None else "Outcome"
+        self.titled(title if shown is None else wording.sentence(shown, self.size.width - 4))
 
     def highlight(self, step: int) -> None:
         """Highlight what a step contributed to the README."""
@@ -288,7 +314,7 @@ class OutcomePane(TabbedText):
         self._title()
         seen = len(state.seen) if trial.readme_blob else 0
         shown = trial.readme_blob, trial.metadata_blob, state_of(state), trial.error, len(state.cards), seen
-        key = (trial.id, tab, raw, limit, *shown, grounds and rests_on)
+        key = (trial.id, tab, raw, limit, *shown, grounds and rests_on, state.use)
         if tab == CHECK:
             self.loader.requested_key = ()  # force a reload, because the state does not include the progress of a check
 
@@ -316,7 +342,10 @@ class OutcomePane(TabbedText):
             tabs = self.query_one(TabLine)
             tabs.current = tab
             tabs.remark = "" if not found.readme else "m rendered" if found.raw else "m source"
-            lists = self.items if tab == GROUNDING and found.why is not None else self.text
+            lists: Widget = self.items if tab == GROUNDING and found.why is not None else self.text
+            if tab == USE and state.use is not None:
+                self.uses.show(state.use)
+                lists = self.uses
             self._show_instead(self.checks if found.check is not None else lists)
             self.text.show(found.document, keep_place=key[:3] == self.loader.shown_key[:3])
             self._highlight()
@@ -324,8 +353,8 @@ class OutcomePane(TabbedText):
         self.load(key, work, show, lambda sentence: OutcomeContent(doc.note(sentence)))
 
     def _show_instead(self, here: Widget) -> None:
-        """Show one text or list and hide the others; the focus moves along if one of those had it."""
-        others = [one for one in (self.items, self.checks, self.text) if one is not here]
+        """Show one text or list and hide the others; if one of those had the focus, it moves along."""
+        others = [one for one in (self.items, self.checks, self.uses, self.text) if one is not here]
         had = any(other.has_focus for other in others)
         here.display = True
         for other in others:

@@ -13,7 +13,7 @@ from workbench.app.toolkit.row_list import RowList
 from workbench.app.toolkit.text_widgets import Static
 from workbench.app.toolkit.virtual_view import Part, fit
 from workbench.app.toolkit.workers import LatestWorker
-from workbench.app.trajectory import scores
+from workbench.app.trajectory import scores, use_list
 from workbench.app.trajectory.scores import CRITERIA, MISSING, VIEWS, ScoreLine, scale_of, wrapped
 from workbench.app.trajectory.trial_state import TrialState, state_of, why_not
 from workbench.base.text import one_line
@@ -113,10 +113,11 @@ class ScorePane(RowList):
         titles = ("Score", "")
         if card is not None:
             text = f"Score {scores.title(card)} · {one_line(card.rubric, 30)}{' ▾' if len(cards) > 1 else ''}"
+            text += f" · {use_list.headline(state.use)}" if state.use is not None else ""
             titles = text if shown == CRITERIA else f"{text} · {shown}", scores.judge_of(card)
         self.query_ancestor(Pane).titled(*titles)
-        said_of = state.agreement, state.labels, state.annotations, state.works, state.imported_scores, state_of(state)
-        known = (card, cards, shown, self._repeats, *said_of)
+        said_of = state.agreement, state.labels, state.annotations, state.works, state.use, state.imported_scores
+        known = (card, cards, shown, self._repeats, *said_of, state_of(state))
         if known == self._known:
             return
         self._known, chosen, self.card = known, self.selected, card
@@ -233,7 +234,8 @@ class ScorePane(RowList):
                     for one in state.imported_scores
                 )
                 texts = "Scores from the imported file, by another scorer:", *(one_line(one, 400) for one in words)
-            return [row for line in texts or ("There are no scores.",) for row in wrapped(line, width)]
+            lines = [row for line in texts or ("There are no scores.",) for row in wrapped(line, width)]
+            return lines + _use(state, width)
         rows = wrapped(format_note, width, "warn") if (format_note := scores.format_note(card)) else []
         if self.view == MISSING:
             return rows + scores.missing_points_view(card, self._places, width)
@@ -251,6 +253,7 @@ class ScorePane(RowList):
                 ScoreLine(((" Works", "strong"), ("  not part of the score", "dim"))),
                 *wrapped(works, width, "", indent=5),
             ]
+        rows += _use(state, width)
         return rows + [row for line in scores.agreement_lines(state.agreement, card) for row in wrapped(line, width)]
 
     def _criterion(self, state: TrialState, index: int, item: Criterion, width: int) -> list[ScoreLine]:
@@ -305,6 +308,13 @@ class ScorePane(RowList):
         if one is None or one.sd is None:
             return ""
         return f"over {one.n} repeats: {one.mean:.1f} ± {one.sd:.1f} ({points(one.low)} to {points(one.high)})"
+
+
+def _use(state: TrialState, width: int) -> list[ScoreLine]:
+    if state.use is None:
+        return []
+    heading = ScoreLine(((" Use", "strong"), ("  not part of the score", "dim")))
+    return [heading, *wrapped(use_list.sentence(state.use), width, "", indent=5)]
 
 
 def _tier_parts(card: Scorecard, number: int, width: int) -> tuple[Part, ...]:

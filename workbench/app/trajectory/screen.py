@@ -157,7 +157,8 @@ class TrajectoryScreen(RunScreen):
                 self.on_session_opened(self.reader)
             return
         mine = {state.trial.id, state.trial.run_id, state.place.previous}
-        if any(change.item in mine or change.kind == "trial" for change in changes):
+        kinds = {"trial", "run", "candidate"} if state.use is not None and state.use.live else {"trial", "run"}
+        if any(change.item in mine or change.kind in kinds for change in changes):
             self.refreshing.refresh_soon()
 
     def _load_next(self, reader: SessionReader) -> Callable[[], TrialSnapshot | None] | None:
@@ -255,6 +256,15 @@ class TrajectoryScreen(RunScreen):
         elif message.chosen:
             self.go_to_outcome(README, ScrollTarget(span=(place.start, place.end), reach=place.end))
             self.notify(one_line(f"{item.text}: {item.origin}", 300))
+
+    def on_row_list_row_selected(self, message: RowList.RowSelected) -> None:
+        uses = self.outcome.uses
+        if message.row_list is not uses or uses.selected is None:
+            return
+        if uses.line:
+            self.go_to_outcome(README, ScrollTarget(line=uses.line))
+        else:
+            self.notify(f"The README never names {one_line(uses.selected.task.target.name, 80)}.")
 
     def on_repository_pane_opened(self, message: RepositoryPane.Opened) -> None:
         if message.step is None:

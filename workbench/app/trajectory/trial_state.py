@@ -11,6 +11,7 @@ from workbench.agents.protocol import split_answer
 from workbench.app.keys import key_of, with_keys
 from workbench.app.toolkit.header import Header, HeaderPart
 from workbench.app.trajectory.scores import shown_card
+from workbench.app.trajectory.use_list import headline as use_headline
 from workbench.base.glyphs import STATES
 from workbench.base.text import money, one_line
 from workbench.results.check_summary import check_summaries
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from workbench.results.scores import ImportedScore
     from workbench.results.spread import Agreement
     from workbench.results.trials import TrialOrder
+    from workbench.results.usage import ReadmeUse
     from workbench.rubric.scorecard import Scorecard
     from workbench.session.reader import SessionReader
     from workbench.session.rows import AccessedFileRow, AnnotationRow, RunRow, StepRow, TrialRow
@@ -95,7 +97,8 @@ class TrialState:
     ``content_suffix`` distinguishes the content from that of a trial with the same name but different content.
     ``agreement`` is the agreement between judges, computed for ``scored`` (number of scorecards, time of the last).
     ``works`` is the check summary, or None without a check; ``check_run`` is the run that is checking the README now,
-    or "". ``imported_scores`` are the scores found in the imported file.
+    or "". ``imported_scores`` are the scores found in the imported file. ``use`` is what readers could do with the
+    README, or None if that was not measured.
     """
 
     trial: TrialRow
@@ -115,6 +118,7 @@ class TrialState:
     works: CheckSummary | None = None
     check_run: str = ""
     imported_scores: tuple[ImportedScore, ...] = ()
+    use: ReadmeUse | None = None
 
     @property
     def live(self) -> bool:
@@ -126,8 +130,9 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
     # Imported lazily in this thread, because the first paint does not need them.
     from workbench.results.scores import agreement_on, cards_of, imported_scores, scores_version
     from workbench.results.trials import step_count, trial_order
+    from workbench.results.usage import readme_use
 
-    trial = reader.trial(trial_id)
+    trial = reader.trajectory(trial_id)
     if trial is None:
         return None
     if before is not None and before.trial.id != trial_id:
@@ -157,6 +162,7 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         works=check_summaries(reader, trial_id).get(trial_id),
         check_run=_check_run(reader, trial_id),
         imported_scores=imported_scores(reader, trial_id) if run and is_imported(run) else (),
+        use=readme_use(reader, trial.readme_blob, before.use if before else None) if trial.readme_blob else None,
     )
 
 
@@ -341,6 +347,7 @@ def header(state: TrialState, score: str = "", waited: float = 0.0) -> Header:
         HeaderPart(f"fork of {of} at step {trial.fork_step}" if trial.parent else "", rank=3),
         HeaderPart(one_line(in_words(state.labels.get("", ())), 60), rank=6),
         HeaderPart(score),
+        HeaderPart(use_headline(state.use) if state.use is not None else "", rank=2),
         HeaderPart(money(trial.cost_usd) if trial.cost_usd else ""),
         HeaderPart(f"{STATES[shown]} {words}", reason=True),
     )

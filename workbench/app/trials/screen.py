@@ -50,6 +50,7 @@ from workbench.results.trials import (
 
 if TYPE_CHECKING:
     from workbench.results.grounding import GroundingCounts
+    from workbench.results.usage import PageScores
     from workbench.session.reader import SessionReader
 
 _SHOWN = frozenset({"trial", "run", "score", "label"})
@@ -75,6 +76,7 @@ class TrialsScreen(ModeScreen):
         self._counts: dict[str, GroundingCounts] = {}
         self._left = threading.Event()
         self._cards: dict[str, Lost] = {}
+        self._uses: dict[str, tuple[float | None, PageScores]] = {}
         self._without = ""
 
     def compose_body(self) -> Iterable[Widget]:
@@ -108,12 +110,12 @@ class TrialsScreen(ModeScreen):
 
     def _reading(self, reader: SessionReader) -> Callable[[], Trials]:
         """Return a function that loads the trials, then their losses; the previous losses are shown in the meantime."""
-        live, before, cards = self.live, self.table.trials, self._cards
+        live, before, cards, uses = self.live, self.table.trials, self._cards, self._uses
         scale, self._scale = self._scale or before.scale, None
         self._count(reader)
 
         def read() -> Trials:
-            trials = load_trials(reader, scale)
+            trials = load_trials(reader, scale, uses)
             known = {line.id: line.lost for line in before.lines if trials.scale == before.scale}
             lines = tuple(replace(one, lost=known.get(one.id, ())) for one in trials.lines)
             live.report(self._show, replace(trials, lines=lines))
@@ -173,7 +175,9 @@ class TrialsScreen(ModeScreen):
         count = f"{len(table.shown):,} of {len(lines):,}" if hidden else f"{len(lines):,}"
         parts = [f"Trials {count}", *table.arranged_by()]
         scale = str(table.trials.scale) if table.trials.scale is not None else ""
-        self.retitle("#trials", " · ".join(filter(None, [*parts, table.filter.sentence()])), scale)
+        used_by = f"use by {one_line(table.trials.reader, 30)}" if table.trials.reader else ""
+        about = " · ".join(filter(None, (scale, used_by)))
+        self.retitle("#trials", " · ".join(filter(None, [*parts, table.filter.sentence()])), about)
         self._plot()
         self._show_line()
         self.refresh_bindings()

@@ -166,6 +166,20 @@ def _tier(number: int) -> TableColumn[TrialLine]:
                   sort=lambda line: line.tiers[number - 1], descending=True, figure=mean)  # fmt: skip
 
 
+def _use(line: TrialLine) -> Part:
+    """Return use@1 of the README, with the number of tasks so far if the run is not complete."""
+    if line.use is None:
+        return "", ""
+    return f"{line.use.value:.2f}" + (f" n {line.use.tasks}" if line.use.partial else ""), "strong"
+
+
+def _mean_use(rows: Sequence[TrialLine]) -> str:
+    """Average use@1 over the trials of a group, provided all of them have it."""
+    values = [row.use.value for row in rows if row.use is not None and not row.use.partial and not row.parent]
+    complete = values and len(values) == sum(not row.parent for row in rows)
+    return fixed(sum(values) / len(values), 2) if complete else NOTHING
+
+
 def _identity(line: TrialLine) -> tuple[str, ...]:
     return line.case.lower(), line.agent, line.model, f"{line.repeat:09}"
 
@@ -185,6 +199,8 @@ COLUMNS: tuple[TableColumn[TrialLine], ...] = (
     TableColumn(title="own", cell=lambda line: own_cell(line.total.own), width=8, widest=9,
            figure=lambda rows: own_cell(spread_among(rows).own)),
     TableColumn(title="score", cell=_score, width=6, sort=lambda line: line.share, descending=True, figure=_mean),
+    TableColumn(title="use", cell=_use, width=5, widest=9, priority=14, sort=lambda line: line.use.value if line.use else None,
+           descending=True, figure=_mean_use),
     *(_tier(number) for number in (1, 2, 3, 4)),
     number_column("steps", 5, lambda line: line.steps, priority=13),
     number_column("tokens", 8, lambda line: line.tokens, priority=19),
