@@ -15,13 +15,13 @@ from workbench.base.text import NOTHING, plural, share
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.session.groups import SOURCES, WITHOUT, Group
 from workbench.session.sample_counts import sample_counts
+from workbench.statistics.rankings import kendall_tau
 from workbench.usage.gaps import Gap
 from workbench.usage.page_reader import read_page
 from workbench.usage.tasks import UsageTask
 
 if TYPE_CHECKING:
     from workbench.regeneration.passk import PassEstimate
-    from workbench.results.contents import Contents
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
@@ -426,20 +426,17 @@ class UseAndScores:
 
 def use_and_scores(contents: Contents, used: ReaderUse) -> UseAndScores | None:
     """Return the scored trials whose READMEs a reader used; trials without a complete score or use@1 are left out."""
-    from workbench.statistics.correlations import Pair, correlation
-
     if not contents.judged:
         return None
     uses = {page.page: (page.context, page.use_at[0].value) for page in used.pages if page.use_at}
-    found, pairs = [], []
+    found = []
     for trial in contents.trials:
         score = trial.score(contents.judged[0])
         context, value = uses.get(trial.row.readme_blob, ("", None))
         if score is not None and score.points is not None and value is not None:
             found.append(ScoredUse(trial.row.agent, context, score.points, value))
-            pairs.append(Pair(trial.row.case_id, trial.row.id, score.points, value))
     if not found:
         return None
     rubric, judge = contents.judged[0]
-    tau = correlation(pairs, "kendall").value if len(pairs) > 1 else None
+    tau = kendall_tau([one.points for one in found], [one.use for one in found])
     return UseAndScores(f"{rubric} ({judge})", tuple(found), tau)
