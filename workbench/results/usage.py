@@ -22,6 +22,7 @@ from workbench.usage.tasks import UsageTask
 
 if TYPE_CHECKING:
     from workbench.regeneration.passk import PassEstimate
+    from workbench.results.contents import Contents
     from workbench.session.reader import SessionReader
     from workbench.session.rows import CandidateRow, RunRow, TaskRow
 
