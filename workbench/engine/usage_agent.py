@@ -64,7 +64,7 @@ _STOPPED = {
     "output": "It was stopped, because it printed too much.",
     "disk": "It was stopped, because it wrote too much.",
 }
-#: #: System folders with packages and manual pages that a distribution may have installed for the project.
+#: System folders with packages and manual pages that a distribution may have installed for the project.
 _SYSTEM_PACKAGES = (
     "lib*/python3*/dist-packages",
     "lib*/python3*/site-packages",

@@ -6,6 +6,7 @@ import itertools
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from workbench.base import python_syntax
 from workbench.base.text import one_line
@@ -65,7 +66,7 @@ def _with_inputs(command: PageCommand, task: UsageTask) -> Iterator[str]:
 
 def _written(task: UsageTask) -> str:
     """Return the name of the file that the program writes in every shown case, or ""."""
-    results = (python_syntax.literal(call.expected) for call in task.shown)
+    results: Iterator[Any] = (python_syntax.literal(call.expected) for call in task.shown)
     names = [{name for name, text in result.get("files", {}).items() if text is not None} for result in results]
     return min(set.intersection(*names), default="") if names else ""
 
