@@ -12,7 +12,7 @@ from workbench.base.text import plural, share
 from workbench.pages.page import Note, PageTable, Part, Subheading, table_of
 from workbench.pages.wording import estimate_words, verdict_words
 from workbench.results.contents import cell
-from workbench.results.usage import PageUse, ReaderUse, TaskUse, UsageResults
+from workbench.results.usage import PageUse, ReaderUse, TaskUse, UsageResults, use_and_scores
 
 if TYPE_CHECKING:
     from workbench.results.contents import Contents
@@ -132,8 +132,6 @@ def _missing(results: UsageResults, page: PageUse) -> Iterator[Part]:
 
 def agreement_parts(contents: Contents, results: UsageResults) -> Iterator[Part]:
     """Yield the scores beside use@1 for trials whose READMEs were measured, and their rank correlation."""
-    from workbench.results.use_and_scores import use_and_scores  # loads scipy
-
     for used in results.readers:
         found = use_and_scores(contents, used)
         if found is None:

@@ -15,6 +15,7 @@ from workbench.base.text import NOTHING, plural, share
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.session.groups import SOURCES, WITHOUT, Group
 from workbench.session.sample_counts import sample_counts
+from workbench.statistics.rankings import kendall_tau
 from workbench.usage.gaps import Gap
 from workbench.usage.page_reader import read_page
 from workbench.usage.tasks import UsageTask
@@ -402,3 +403,40 @@ def readme_use(reader: SessionReader, digest: str, before: ReadmeUse | None = No
                 if page.context in contexts:
                     return ReadmeUse(version, state in ("queued", "running"), page, used, tuple(results.lines(page)))
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredUse:
+    """A trial with a score and a measured README."""
+
+    agent: str
+    page: str
+    points: float  # of 100, by the session's preferred rubric and judge
+    use: float  # use@1
+
+
+@dataclass(frozen=True, slots=True)
+class UseAndScores:
+    """Trials with both a score by one rubric and judge and a use@1, and Kendall's tau-b, or None if undefined."""
+
+    judged: str
+    trials: tuple[ScoredUse, ...]
+    tau: float | None
+
+
+def use_and_scores(contents: Contents, used: ReaderUse) -> UseAndScores | None:
+    """Return the scored trials whose READMEs a reader used; trials without a complete score or use@1 are left out."""
+    if not contents.judged:
+        return None
+    uses = {page.page: (page.context, page.use_at[0].value) for page in used.pages if page.use_at}
+    found = []
+    for trial in contents.trials:
+        score = trial.score(contents.judged[0])
+        context, value = uses.get(trial.row.readme_blob, ("", None))
+        if score is not None and score.points is not None and value is not None:
+            found.append(ScoredUse(trial.row.agent, context, score.points, value))
+    if not found:
+        return None
+    rubric, judge = contents.judged[0]
+    tau = kendall_tau([one.points for one in found], [one.use for one in found])
+    return UseAndScores(f"{rubric} ({judge})", tuple(found), tau)
