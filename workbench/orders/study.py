@@ -1,6 +1,6 @@
 """Order a study: write it into a session, plan its missing runs, and execute them.
 
-A column of agents is a document run. A doc system on a source is a regeneration run, which further evaluators extend.
+A column of agents is a document run, whose READMEs are measured by a usage run for each case. A doc system on a source is a regeneration run, which further evaluators extend.
 Identities show which results already exist. Cheap to import.
 """
 
@@ -29,13 +29,17 @@ from workbench.orders.plan_checks import check_place, check_sandbox
 from workbench.orders.regenerate import completed_order, full_ask, order_regeneration
 from workbench.orders.regenerate import resolved as resolved_regeneration
 from workbench.orders.run import RequestedTrial, plan_document, requested_trials, resolved_judge, with_defaults
+from workbench.orders.usage import LITERAL, READERS, UsageOrder, reader_ask
 from workbench.plans.arguments import of_study
 from workbench.plans.plan import DocumentPlan, RegenerationPlan, as_text
+from workbench.plans.usage import PLANS, UsagePlan
+from workbench.results.page_scores import measured_pages, page_key
+from workbench.results.trials import trials_named
 from workbench.session import SessionReader, SessionWriter, ensure
 from workbench.session.groups import settings_of
 from workbench.session.judges import recorded_as
 from workbench.session.pending_work import is_missing
-from workbench.session.rows import StudyCellRow
+from workbench.session.rows import RunRow, StudyCellRow
 from workbench.studies.checking import check_study, column_problem
 from workbench.studies.declaration import AGENTS, PAPER, SESSION, BadStudy, Study, StudyColumn
 from workbench.studies.study_reader import declared
@@ -65,6 +69,8 @@ def _check_models(study: Study, column: StudyColumn) -> None:
             with_defaults(document_plan(study, column))
         for judge in study.settings.judges:
             resolved_judge(judge)
+        if study.settings.use:
+            reader_ask(usage_plan(study))
     else:
         resolved_regeneration(regeneration_plan(study, study.rows[0], column))
 
@@ -74,7 +80,8 @@ def _is_complete(session: Path, study: Study, column: StudyColumn) -> bool:
         if study.kind != AGENTS:
             return all(completed_order(session, regeneration_plan(study, row, column)) for row in study.rows)
         full, trials = requested_trials(session, document_plan(study, column))
-        return all(one.state == "done" for one in trials) and not _lacks(session, full, trials)
+        lacks = _lacks(session, full, trials) or _lacks_use(session, study, [one.identity for one in trials])
+        return all(one.state == "done" for one in trials) and not lacks
     except WorkbenchError:
         return False
 
@@ -88,7 +95,8 @@ def _written_out(study: Study) -> Study:
     study = replace(study, rows=written_out(study.rows))
     if study.kind == AGENTS:
         judges = tuple(resolved_judge(judge) for judge in study.settings.judges or ("",))
-        study = replace(study, settings=replace(study.settings, judges=judges))
+        use = study.settings.use and _resolved_reader(study)
+        study = replace(study, settings=replace(study.settings, judges=judges, use=use))
         columns = [_resolved_column(study, one) for one in study.columns]
     else:
         columns = [
@@ -100,6 +108,12 @@ def _written_out(study: Study) -> Study:
             raise BadStudy(f"The column {column.name} appears twice, once through this machine's default model.")
     results = tuple(f"{SESSION}{resolve_session(one.removeprefix(SESSION)).absolute()}" for one in study.results)
     return replace(study, columns=tuple(columns), results=results)
+
+
+def _resolved_reader(study: Study) -> str:
+    if study.settings.use in READERS and study.settings.use != LITERAL:
+        raise BadStudy(f"{study.settings.use} is a control, not a reader; use = {LITERAL!r} needs no model.")
+    return reader_ask(usage_plan(study)).evaluator
 
 
 def _resolved_column(study: Study, column: StudyColumn) -> StudyColumn:
@@ -138,6 +152,11 @@ def regeneration_plan(study: Study, row: str, column: StudyColumn) -> Regenerati
     return RegenerationPlan(row, docs=column.system, evaluator=column.model, **asked)
 
 
+def usage_plan(study: Study, session: Path = Path()) -> UsagePlan:
+    """Return the plan of the runs that measure the READMEs of a study of agents in a session."""
+    return UsagePlan(source=str(session), evaluator=study.settings.use, spend_limit=_most(study))
+
+
 def _most(study: Study) -> float:
     """Return the spend limit of a study's run; ``each_run`` lowers it to what remains of the study's limit."""
     return min((one for one in (study.spend_limit, load().spend_limit) if one), default=0.0)
@@ -161,7 +180,60 @@ def order_study(session: Path, study: Study) -> Study:
         writer.put_study_cells(
             [replace(one, position=number) for number, one in enumerate(placed)], instead_of=study.name
         )
+    order_use(session, study)
     return study
+
+
+def unmeasured(reader: SessionReader, study: Study, trials: Iterable[str]) -> dict[str, list[str]]:
+    """Return the trials, by case, with READMEs that no usage run of the study's reader measures."""
+    known = measured_pages(reader, study.settings.use)
+    found: dict[str, list[str]] = {}
+    for row in trials_named(reader, trials):
+        if row.state == "done" and row.readme_blob and page_key(row.case_id, row.readme_blob) not in known:
+            found.setdefault(row.case_id, []).append(row.id)
+    return found
+
+
+def order_use(session: Path, study: Study) -> set[str]:
+    """Order usage runs for the READMEs of a study that lack them; return the runs that have new work.
+
+    If a case cannot be ordered, the reason is stored as the study's ``problem``.
+    """
+    if not study.settings.use:
+        return set()
+    with SessionReader(session) as reader:
+        found = unmeasured(reader, study, _trials(reader, study.name))
+    runs, problems = set[str](), []
+    for case, trials in found.items():
+        try:
+            runs.update(UsageOrder(session, usage_plan(study, session), trials).submit().runs)
+        except WorkbenchError as error:
+            problems.append(f"The use of the READMEs of {case} cannot be measured: {error}")
+    if problems:
+        with SessionWriter(session) as writer:
+            writer.set_study(study.name, problem=" ".join(problems))
+    return runs
+
+
+def _trials(reader: SessionReader, name: str) -> list[str]:
+    return [trial for cell in reader.study_cells(name) for trial in settings_of(cell.pointer).get("trials") or []]
+
+
+def _use_runs(reader: SessionReader, study: Study, trials: Iterable[str]) -> dict[str, str]:
+    """Return the usage runs that measure READMEs of trials, with their cases."""
+    known = measured_pages(reader, study.settings.use) if study.settings.use else {}
+    rows = trials_named(reader, trials) if known else ()
+    pages = ((row.case_id, known.get(page_key(row.case_id, row.readme_blob))) for row in rows if row.readme_blob)
+    return {run.id: case for case, run in pages if run is not None}
+
+
+def _lacks_use(session: Path, study: Study, trials: Sequence[str]) -> bool:
+    if not study.settings.use:
+        return False
+    with SessionReader(session) as reader:
+        runs = map(reader.run, _use_runs(reader, study, trials))
+        unfinished = any(run is not None and _is_pending(reader, run) for run in runs)
+        return unfinished or bool(unmeasured(reader, study, trials))
 
 
 def _document_cells(session: Path, study: Study) -> list[StudyCellRow]:
@@ -228,20 +300,30 @@ def _runs_by_cell(reader: SessionReader, name: str) -> dict[tuple[str, str], lis
     of_trial = dict(
         reader.query("SELECT id, run_id FROM trials WHERE id IN (SELECT value FROM json_each(?))", (every,))
     )
-    return {
+    found = {
         (cell.row_name, cell.column_name): [
             str(run) for run in (cell.run_id, *(of_trial.get(trial) for trial in trials)) if run
         ]
         for cell, trials in cells
     }
+    study = declared(reader, name)
+    if study.kind == AGENTS and study.settings.use:
+        for run, case in _use_runs(reader, study, _trials(reader, name)).items():
+            found.setdefault((case, f"use · {study.settings.use}"), []).append(run)
+    return found
 
 
 def pending_runs(reader: SessionReader, name: str) -> list[str]:
     """Return the incomplete runs of a study; those that an engine is executing come first."""
     rows = [row for run in study_runs(reader, name) if (row := reader.run(run)) is not None and row.archived_at is None]
     # An engine holds its lease for a moment after its run is done.
-    missing = [row.id for row in rows if is_missing(reader, row)]
+    missing = [row.id for row in rows if _is_pending(reader, row)]
     return sorted(missing, key=lambda run: reader.holder(run) is None)
+
+
+def _is_pending(reader: SessionReader, run: RunRow) -> bool:
+    # A project without usage tasks does not get any by another attempt.
+    return is_missing(reader, run) and not (run.kind == "usage" and run.plan.get("permanent_failure") is True)
 
 
 def titles_of(reader: SessionReader, name: str, run: str) -> Sequence[str]:
@@ -251,6 +333,8 @@ def titles_of(reader: SessionReader, name: str, run: str) -> Sequence[str]:
 
 def each_run(session: Path, name: str) -> Iterator[str]:
     """Start the incomplete runs of a study one by one, and yield the id of each after it has started.
+
+    When the trials are done, usage runs for their READMEs are ordered if the study has the measure ``use``.
 
     The caller must wait for a run to end before it requests the next one. A cancelled run ends the study, but a failed
     run does not. When the study's spend limit is reached, a message is stored as the study's ``problem`` and no further
@@ -262,10 +346,14 @@ def each_run(session: Path, name: str) -> Iterator[str]:
     while True:
         with SessionReader(session) as reader:
             waiting = [run for run in pending_runs(reader, name) if run not in met]
-            if not waiting:
+            held = bool(waiting) and reader.holder(waiting[0]) is not None
+            study = declared(reader, name)
+        if not waiting:
+            if not (ordered := order_use(session, study)):
                 return
-            run = waiting[0]
-            held = reader.holder(run) is not None
+            met -= ordered
+            continue
+        run = waiting[0]
         met.add(run)
         if not held:
             if problem := _limited(session, name, run):
@@ -305,7 +393,7 @@ def _limited(session: Path, name: str, run: str) -> str:
     most = mine.spend_usd + left
     if per_run := load().spend_limit:
         most = min(most, per_run)
-    kind = DocumentPlan if mine.kind == "document" else RegenerationPlan
+    kind = DocumentPlan if mine.kind == "document" else PLANS[mine.kind]
     plan = replace(kind.from_json(mine.config), spend_limit=most)
     with SessionWriter(session) as writer:
         writer.set_run(run, config=as_text(plan))

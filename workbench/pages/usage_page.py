@@ -133,7 +133,7 @@ def _missing(results: UsageResults, page: PageUse) -> Iterator[Part]:
 def agreement_parts(contents: Contents, results: UsageResults) -> Iterator[Part]:
     """Yield the scores beside use@1 for trials whose READMEs were measured, and their rank correlation."""
     for used in results.readers:
-        found = use_and_scores(contents, used)
+        found = use_and_scores(contents, results.run, used)
         if found is None:
             continue
         rows = tuple((one.agent, one.page, f"{one.points:.1f}", share(one.use)) for one in found.trials)

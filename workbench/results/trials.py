@@ -21,7 +21,7 @@ from workbench.session.schema import COUNTED, WRITTEN
 
 if TYPE_CHECKING:
     from workbench.results.grounding import GroundingCounts
-    from workbench.results.usage import PageScore, PageScores
+    from workbench.results.page_scores import PageKey, PageScore, PageScores
     from workbench.session.reader import SessionReader
 
 _READ = "SELECT trial_id, group_concat(path, char(10)) FROM accessed_files WHERE access = 'read' GROUP BY trial_id"
@@ -123,7 +123,7 @@ def load_trials(
 ) -> Trials:
     """Read all trials of a session with their points on a scale, which defaults to the most used one.
 
-    ``known`` caches the use of pages, see :func:`workbench.results.usage.use_by_page`.
+    ``known`` caches the use of pages, see :func:`workbench.results.page_scores.use_by_page`.
     """
     scores = {(row.trial_id, row.rubric, row.judge): row for row in reader.scores()}
     totals = totals_of(reader, scores.values())
@@ -136,9 +136,10 @@ def load_trials(
     doubtful = {trial for (trial,) in reader.query(_DOUBTFUL)}
     read = {trial: str(paths) for trial, paths in reader.query(_READ)}
     labels = labels_by_item(reader.labels())
-    used_by, uses = "", dict[str, "PageScore"]()
+    used_by = ""
+    uses: dict[PageKey, PageScore] = {}
     if any(run.kind == "usage" for run in runs):
-        from workbench.results.usage import use_by_page
+        from workbench.results.page_scores import page_key, use_by_page
 
         used_by, uses = use_by_page(reader, {} if known is None else known)
     lines = []
@@ -157,7 +158,7 @@ def load_trials(
                 tiers=card.tiers if card is not None else (None,) * 4, steps=row.steps,
                 tokens=row.prompt_tokens + row.completion_tokens, cost=row.cost_usd, seconds=row.seconds,
                 read=read.get(row.id, ""), labels=labels.get(row.id, ()), parent=row.parent, fork_step=row.fork_step,
-                use=uses.get(row.readme_blob or ""),
+                use=uses.get(page_key(row.case_id, row.readme_blob)) if uses else None,
             )
         )  # fmt: skip
     if any(line.parent for line in lines):

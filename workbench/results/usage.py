@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.base import typed_json
 from workbench.base.text import NOTHING, plural, share
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
+from workbench.results.page_scores import PageKey, page_digests, page_key
 from workbench.session.groups import SOURCES, WITHOUT, Group
 from workbench.session.sample_counts import sample_counts
 from workbench.statistics.rankings import kendall_tau
@@ -297,14 +298,6 @@ def _first(results: Sequence[TaskResult]) -> dict[str, float]:
     return {one.task: value for one in results if (value := one.at(1)) is not None}
 
 
-def page_digests(run: RunRow) -> dict[str, str]:
-    """Return the digest of each page that a run's readers see, by context."""
-    recorded = run.plan.get("page_digests")
-    if isinstance(recorded, dict):
-        return {str(context): str(digest) for context, digest in recorded.items()}
-    return {}
-
-
 def line_marks(candidates: Iterable[CandidateRow]) -> dict[int, bool]:
     """Return the lines of a page, counted from 1, that passing answers rest on (True) or that are gaps (False)."""
     rows = list(candidates)
@@ -314,54 +307,6 @@ def line_marks(candidates: Iterable[CandidateRow]) -> dict[int, bool]:
 
 
 # -- pages of trials
-
-
-@dataclass(frozen=True, slots=True)
-class PageScore:
-    """use@1 of a page for one reader; ``partial`` if samples have no verdict yet."""
-
-    value: float
-    tasks: int
-    partial: bool
-
-
-PageScores = dict[str, dict[str, PageScore]]
-"""Scores by reader, and by digest of the page."""
-
-
-def use_by_page(
-    reader: SessionReader, known: dict[str, tuple[float | None, PageScores]]
-) -> tuple[str, dict[str, PageScore]]:
-    """Return the reader that has seen the most pages, and its newest score of each page by the digest of the page.
-
-    The values of one reader alone are comparable. ``known`` caches the scores of finished runs.
-    """
-    scores: PageScores = {}
-    for run in reader.runs():
-        if run.kind != "usage":
-            continue
-        at, found = known.get(run.id, (None, {}))
-        if at is None or at != run.finished_at:
-            found = _scores(reader, run)
-            known[run.id] = run.finished_at, found
-        for name, pages in found.items():
-            scores.setdefault(name, {}).update(pages)
-    name = max(scores, key=lambda one: len(scores[one]), default="")
-    return name, scores.get(name, {})
-
-
-def _scores(reader: SessionReader, run: RunRow) -> PageScores:
-    rows = reader.query(
-        "SELECT evaluator, context, avg(CASE WHEN counted THEN 1.0 * passed / counted END), total(counted > 0), "
-        "total(waiting) FROM tasks JOIN verdict_counts ON task_id = tasks.id WHERE run_id = ? AND state != 'excluded' "
-        "AND control = 0 GROUP BY evaluator, prompt, context, settings",
-        (run.id,),
-    )
-    digests, found = page_digests(run), PageScores()
-    for name, context, value, tasks, waiting in rows:
-        if context in digests and context not in (WITHOUT, SOURCES) and value is not None:
-            found.setdefault(name, {})[digests[context]] = PageScore(value, int(tasks), bool(waiting))
-    return found
 
 
 @dataclass(frozen=True)
@@ -388,14 +333,17 @@ SELECT total(samples - waiting), total(passed) FROM tasks JOIN verdict_counts ON
 """
 
 
-def readme_use(reader: SessionReader, digest: str, before: ReadmeUse | None = None) -> ReadmeUse | None:
-    """Return the newest usage result of the page with this digest, or ``before`` if that is still it."""
+def readme_use(reader: SessionReader, key: PageKey, before: ReadmeUse | None = None) -> ReadmeUse | None:
+    """Return the newest usage result of a page, or ``before`` if that is still it."""
     for run in reversed(reader.runs()):
-        contexts = [name for name, one in page_digests(run).items() if one == digest] if run.kind == "usage" else []
+        if run.kind != "usage":
+            continue
+        source = str(run.plan.get("source"))
+        contexts = [name for name, one in page_digests(run).items() if page_key(source, one) == key]
         if not contexts:
             continue
         state = reader.run_state(run)
-        version = (run.id, digest, state, *reader.query(_DECIDED, (run.id,))[0])
+        version = (run.id, *key, state, *reader.query(_DECIDED, (run.id,))[0])
         if before is not None and before.version == version:
             return before
         results = UsageResults.read(reader, run)
@@ -425,19 +373,24 @@ class UseAndScores:
     tau: float | None
 
 
-def use_and_scores(contents: Contents, used: ReaderUse) -> UseAndScores | None:
-    """Return the scored trials whose READMEs a reader used; trials without a complete score or use@1 are left out."""
+def use_and_scores(contents: Contents, run: RunRow, used: ReaderUse) -> UseAndScores | None:
+    """Return the scored trials whose READMEs a reader used in a run; trials without a complete score or use@1 are left out."""
     if not contents.judged:
         return None
-    uses = {page.page: (page.context, page.use_at[0].value) for page in used.pages if page.use_at}
+    source = str(run.plan.get("source"))
+    uses = {
+        page_key(source, page.page): (page.context, page.use_at[0].value)
+        for page in used.pages
+        if page.use_at and page.page
+    }
     found = []
     for trial in contents.trials:
         score = trial.score(contents.judged[0])
-        context, value = uses.get(trial.row.readme_blob, ("", None))
+        context, value = uses.get(page_key(trial.row.case_id, trial.row.readme_blob), ("", None))
         if score is not None and score.points is not None and value is not None:
             found.append(ScoredUse(trial.row.agent, context, score.points, value))
     if not found:
         return None
     rubric, judge = contents.judged[0]
-    tau = kendall_tau([one.points for one in found], [one.use for one in found])
+    tau = kendall_tau([one.points for one in found], [one.use for one in found]) if len(found) > 1 else None
     return UseAndScores(f"{rubric} ({judge})", tuple(found), tau)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from workbench.plans.task_names import picked, readable_id
 from workbench.results.check_summary import check_summaries
+from workbench.results.page_scores import PageScore, measured_pages, page_key, page_scores
 from workbench.results.scores import scores_of, totals_of
 from workbench.results.spread import Total
 from workbench.results.studies import Counts, GroupCounts, group_counts, made_under, step_settings
@@ -23,7 +24,7 @@ from workbench.session.groups import AGENT_LIMITS, settings_of
 from workbench.session.judges import OFFLINE, RULE, is_offline, recorded_as
 from workbench.session.reader import SessionReader
 from workbench.session.rows import RunRow, ScoreRow, StudyCellRow, TrialRow
-from workbench.studies.declaration import Study, StudyColumn
+from workbench.studies.declaration import USE, Study, StudyColumn
 
 RUBRIC = "aeo-bench"
 """The rubric for trials of a study that names none."""
@@ -67,7 +68,8 @@ class TrialTally:
     """One trial in one cell, with its scorecards and totals by rubric and judge.
 
     ``checks`` has the results of its README check by measure, as (good, judged, all): working blocks out of executed
-    ones (``works``), true claims out of decidable ones (``claims``). ``cut`` says whether an answer was cut at the
+    ones (``works``), true claims out of decidable ones (``claims``), and answers of a reader that pass (``use``).
+    ``use`` is the README's use@1, or None with a ``use_problem``, which no resume can solve if ``use_ended``. ``cut`` says whether an answer was cut at the
     token limit.
     """
 
@@ -84,6 +86,9 @@ class TrialTally:
     cut: bool = False
     readme: bool = True
     totals: Mapping[tuple[str, str], Total] = field(default_factory=dict)
+    use: float | None = None
+    use_problem: str = ""
+    use_ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +303,7 @@ class _Made(NamedTuple):
     row: TrialRow
     tally: TrialTally
     conditions: Mapping[str, str]
+    use_run: RunRow | None = None
 
 
 def trial_cells(
@@ -305,8 +311,10 @@ def trial_cells(
 ) -> dict[tuple[str, str], CellWork]:
     """Return the cells of a study of agents, by row and column name."""
     meant = {(one.row_name, one.column_name): _trials_meant(one) for one in pointed}
-    made = _made(reader, trials_named(reader, list(dict.fromkeys(itertools.chain.from_iterable(meant.values())))))
+    rows = trials_named(reader, list(dict.fromkeys(itertools.chain.from_iterable(meant.values()))))
+    made = _made(reader, rows, study.settings.use)
     runs_of = {one.row.run_id for one in made.values()} | {one.run_id for one in pointed if one.run_id}
+    runs_of |= {one.use_run.id for one in made.values() if one.use_run is not None}
     states = run_states(reader, runs_of)
     away = {run.id for run in reader.all_runs() if run.archived_at is not None}
     columns = {column.name: column for column in study.columns}
@@ -318,7 +326,8 @@ def trial_cells(
         found = [made[trial] for trial in wanted if trial in made]
         own = one.run_id if one.run_id and one.run_id not in away else ""
         runs = list(dict.fromkeys(trial.row.run_id for trial in found)) or ([own] if own else [])
-        told = [states.get(run, ("", "")) for run in runs]
+        uses = [one.use_run.id for one in found if one.use_run is not None and not one.tally.use_ended]
+        told = [states.get(run, ("", "")) for run in (*runs, *uses)]
         failed = next((error for _, error in told if error), "")
         cell = CellWork(
             one.row_name,
@@ -337,7 +346,7 @@ def _trials_meant(cell: StudyCellRow) -> list[str]:
     return list(dict.fromkeys(map(str, found))) if isinstance(found, list) else []
 
 
-def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
+def _made(reader: SessionReader, rows: Sequence[TrialRow], use: str) -> dict[str, _Made]:
     names = [row.id for row in rows]
     cards = scores_of(reader, names)
     scores: dict[str, dict[tuple[str, str], ScoreRow]] = {}
@@ -347,6 +356,10 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
     for card in cards:
         scores.setdefault(card.trial_id, {})[card.rubric, card.judge] = card
     works = check_summaries(reader)
+    measured = measured_pages(reader, use) if use else {}
+    uses = {
+        run.id: page_scores(reader, run).get(use, {}) for run in {run.id: run for run in measured.values()}.values()
+    }
     settings_by_trial: dict[str, set[str]] = {}
     cut = set()
     for trial, settings, was_cut in step_settings(reader, names):
@@ -355,7 +368,8 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
     plans = {run.id: run.plan for run in reader.all_runs()}
     found = {}
     for row in rows:
-        check = works.get(row.id)
+        check, page = works.get(row.id), page_key(row.case_id, row.readme_blob)
+        run = measured.get(page) if row.readme_blob else None
         tally = TrialTally(
             row.id,
             row.repeat,
@@ -376,14 +390,25 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow]) -> dict[str, _Made]:
             readme=row.readme_blob is not None,
             totals=totals.get(row.id, {}),
         )
+        if run is not None:
+            tally = _with_use(tally, run, uses[run.id].get(page))
         plan = plans.get(row.run_id, {})
         mine = {name: plan.get(key) or None for key, name in AGENT_LIMITS.items()}
         mine |= {"content of the case": row.content, "snapshot": row.snapshot}
         for settings in settings_by_trial.get(row.id, ()):
             mine |= {name.replace("_", " "): value for name, value in settings_of(settings).items()}
         conditions = {name: str(value) for name, value in mine.items() if value not in (None, "")}
-        found[row.id] = _Made(row, tally, conditions)
+        found[row.id] = _Made(row, tally, conditions, run)
     return found
+
+
+def _with_use(tally: TrialTally, run: RunRow, score: PageScore | None) -> TrialTally:
+    if score is not None and not score.partial:
+        checks = {**tally.checks, USE: (score.passed, score.counted, score.samples)}
+        return replace(tally, use=score.value, checks=checks)
+    some = f"{score.counted:,} of {score.samples:,} answers have a verdict" if score is not None else ""
+    ended = run.state == "failed" and run.plan.get("permanent_failure") is True
+    return replace(tally, use_problem=run.error or some, use_ended=ended)
 
 
 def _trial_cell(cell: CellWork, made: Sequence[_Made]) -> CellWork:
@@ -408,7 +433,7 @@ def _trial_cell(cell: CellWork, made: Sequence[_Made]) -> CellWork:
 def trials_of_others(reader: SessionReader, study: Study, source: str, _: object) -> list[CellWork]:
     """Return another session's results for the cases of a study, as cells of additional columns."""
     cells: dict[tuple[str, StudyColumn], list[_Made]] = {}
-    for one in _made(reader, trials_on(reader, study.rows)).values():
+    for one in _made(reader, trials_on(reader, study.rows), study.settings.use).values():
         cells.setdefault((one.row.case_id, StudyColumn(one.row.agent, one.row.model, source)), []).append(one)
     return [
         _trial_cell(CellWork(*key, found[0].row.run_id, str(reader.path), "done", planned=len(found)), found)

@@ -14,13 +14,14 @@ from workbench.regeneration.passk import pass_at_k
 from workbench.results.studies import Counts
 from workbench.statistics.intervals import OF_TRIALS, ClusteredValues, Interval, Value, clusters_of, share_interval_of
 from workbench.studies.cell_work import ARCHIVED, CellWork, TaskTally, TrialTally
-from workbench.studies.declaration import AGENTS, InJson, Study, StudyColumn, in_points
+from workbench.studies.declaration import AGENTS, USE, InJson, Study, StudyColumn, in_points
 
 POINTS = 100.0
 """Trial scores are scaled to this maximum, whatever the total of the rubric."""
 UNSCORED = "unscored"
-SHARES = ("works", "claims")
-"""Measures of agents that are shares of judged blocks or claims."""
+SHARES = ("works", "claims", USE)
+"""Measures of agents that are shares of judged blocks, claims or answers."""
+_JUDGED = {"works": ("block", "not run"), "claims": ("claim", "undecided"), USE: ("answer", "without a verdict")}
 DOUBTFUL, REPAIRED, CUT = "doubtful", "repaired", "cut"
 """Marks of candidates that are counted next to pass@k and that rankings can exclude; agents' answers can be cut too."""
 CREDITED, FORMATTED = "credited for missing facts", "with points from the format"
@@ -73,14 +74,14 @@ STATES = ("done", "running", "queued", "interrupted", UNSCORED, "failed", "cance
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean with its interval, in points of 100 (``score``, ``works``, ``claims``) or as a share (``pass@k``).
+    """A mean with its interval, in points of 100 (``score`` and :data:`SHARES`) or as a share (``pass@k``).
 
     Attributes:
         missing: Trials without a score, or tasks with fewer than k counted samples, with reasons; the mean excludes
             them.
         own: For ``score``, the models' own points and their maximum, if the format of every answer earned more than
             10 %; otherwise None.
-        judged: For ``works`` and ``claims``, the numbers of good, judged, and all blocks or claims.
+        judged: For :data:`SHARES`, the numbers of good, judged, and all blocks, claims or answers.
     """
 
     value: float | None
@@ -98,7 +99,7 @@ class Mean:
     def judged_words(self, measure: str) -> str:
         """Return the counts behind a share: ``8 of 10 blocks, 2 not run``."""
         good, judged, every = self.judged or (0, 0, 0)
-        noun, left = ("block", "not run") if measure == "works" else ("claim", "undecided")
+        noun, left = _JUDGED[measure]
         rest = f", {every - judged:,} {left}" if every > judged else ""
         return f"{good:,} of {plural(judged, noun)}{rest}"
 
@@ -151,10 +152,10 @@ class StudyCell(InJson):
 
     @property
     def problem(self) -> str:
-        """Why the cell stopped, or what its first measure lacks and why; "" if there is no problem."""
+        """Why the cell stopped, or what the first incomplete measure lacks and why; "" if there is no problem."""
         if self.state == "done":
             return ""
-        missing = next(iter(self.means.values())).missing if self.means else ()
+        missing = next((mean.missing for mean in self.means.values() if mean.missing), ())
         return self.work.problem or "; ".join(one.words for one in missing if one.why)
 
     @property
@@ -172,9 +173,11 @@ def score_of(trial: TrialTally, scale: Scale) -> float | None:
 
 
 def value_of(trial: TrialTally, measure: str, scale: Scale) -> float | None:
-    """Return a trial's value of an agent measure in points of 100 (also for checks), or None if it has none."""
+    """Return a trial's value of an agent measure in points of 100 (also for shares), or None if it has none."""
     if measure == "score":
         return score_of(trial, scale)
+    if measure == USE:
+        return POINTS * trial.use if trial.use is not None else None
     good, of, _ = trial.checks.get(measure, (0, 0, 0))
     return POINTS * good / of if of else None
 
@@ -187,6 +190,8 @@ def missing_of(trial: TrialTally, measure: str, scale: Scale) -> tuple[str, str]
         return trial.state, trial.error
     if measure == "score":
         return UNSCORED, _unscored(trial, scale)
+    if measure == USE:
+        return "not measured", trial.use_problem if trial.readme else "no README was submitted"
     if measure in trial.checks:
         return "without a share", "no block was run" if measure == "works" else "all of its claims are undecided"
     return "not checked", "" if trial.readme else "no README was submitted"
@@ -231,7 +236,9 @@ def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> StudyCell:
     """Return the figures of a cell, or of a part of one."""
     if study.kind == AGENTS:
         done = sum(
-            score_of(trial, scale) is not None and not (study.settings.checks and trial.readme and not trial.checks)
+            score_of(trial, scale) is not None
+            and not (study.settings.checks and trial.readme and "works" not in trial.checks)
+            and not (study.settings.use and trial.readme and trial.use is None and not trial.use_ended)
             for trial in work.trials
         )
         means = {measure: _of_trials(work, measure, scale) for measure in study.measures}

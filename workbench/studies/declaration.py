@@ -61,10 +61,18 @@ class StudyColumn:
 
 PLANS: Final = {AGENTS: DocumentPlan, DOCS: RegenerationPlan}
 """The plan class for each kind of study; its fields define the keys of ``[limits]`` and ``[settings]``."""
+USE: Final = "use"
+"""The setting with the reader that measures the READMEs of agents, and the measure."""
+
+
+def keys_of(kind: str, table: str) -> list[tuple[str, str, type[Any], Any]]:
+    """Return the key, the plan's field, the type and the default of everything that a table of a study can set."""
+    own = [(USE, "evaluator", str, "")] if (kind, table) == (AGENTS, "settings") else []
+    return [*study_keys(PLANS[kind], table), *own]
 
 
 def _keys(table: str) -> list[tuple[str, type[Any], Any]]:
-    return [(key, of, usual) for plan in PLANS.values() for key, _, of, usual in study_keys(plan, table)]
+    return [(key, of, usual) for kind in PLANS for key, _, of, usual in keys_of(kind, table)]
 
 
 class StudyLimits(make_dataclass("_Limits", _keys("limits"), frozen=True)):  # type: ignore[misc]
@@ -77,7 +85,8 @@ class StudyLimits(make_dataclass("_Limits", _keys("limits"), frozen=True)):  # t
 class StudySettings(make_dataclass("_Settings", _keys("settings"), frozen=True)):  # type: ignore[misc]
     """Settings of every run of a study, named like the options of ``run`` and ``regenerate``; empty means the default.
 
-    With ``checks``, the README of each trial is checked, which adds the measures ``works`` and ``claims``.
+    With ``checks``, the README of each trial is checked, which adds the measures ``works`` and ``claims``. ``use`` names
+    a reader, which adds the measure ``use``.
     """
 
 
@@ -105,9 +114,10 @@ class Study:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Measures of a cell: ``score``, plus ``works`` and ``claims`` if READMEs are checked; or each ``pass@k``."""
+        """Measures of a cell: ``score``, and what the settings add to it; or each ``pass@k``."""
         if self.kind == AGENTS:
-            return ("score", "works", "claims") if self.settings.checks else ("score",)
+            checks = ("works", "claims") if self.settings.checks else ()
+            return ("score", *checks, *([USE] if self.settings.use else []))
         return tuple(f"pass@{k}" for k in self.k)
 
     @property

@@ -14,7 +14,7 @@ from workbench.agents.names import current_name, is_remote
 from workbench.base import numbers
 from workbench.base.files import expanded, shown
 from workbench.catalog.case_files import BadCase, TomlTable, load_toml
-from workbench.plans.arguments import arguments_of, study_keys
+from workbench.plans.arguments import arguments_of
 from workbench.studies.declaration import (
     AGENTS,
     DOCS,
@@ -29,6 +29,7 @@ from workbench.studies.declaration import (
     StudyColumn,
     StudyLimits,
     StudySettings,
+    keys_of,
 )
 
 _N = TypeVar("_N", int, float)
@@ -213,13 +214,15 @@ def _whole(
 
 def _limits(table: TomlTable, kind: str, file: Path) -> StudyLimits:
     declared_values = table.table("limits") or {}
-    inner = TomlTable(declared_values, file, [key for key, *_ in study_keys(PLANS[kind], "limits")], "limits")
+    inner = TomlTable(declared_values, file, [key for key, *_ in keys_of(kind, "limits")], "limits")
     return StudyLimits(**{name: _whole(inner, declared_values, name, 0, 0, 1_000_000_000) for name in declared_values})
 
 
 def _settings(table: TomlTable, kind: str, file: Path) -> StudySettings:
     declared_values, declared = table.table("settings") or {}, arguments_of(PLANS[kind])
-    keys = {key: (of, declared[name].number) for key, name, of, _ in study_keys(PLANS[kind], "settings")}
+    keys = {
+        key: (of, declared[name].number if name in declared else None) for key, name, of, _ in keys_of(kind, "settings")
+    }
     inner = TomlTable(declared_values, file, list(keys), "settings")
     found: dict[str, Any] = {}
     for name in declared_values:

@@ -8,7 +8,7 @@ from workbench.base.text import NOTHING, fixed, plural
 from workbench.base.text import signed as signed_number
 from workbench.studies.cells import Mean, StudyCell, brief
 from workbench.studies.comparing import ColumnComparison
-from workbench.studies.declaration import in_points
+from workbench.studies.declaration import USE, in_points
 from workbench.studies.leaderboard import LeaderLine
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
 
@@ -60,7 +60,7 @@ def trial_mean_words(mean: Mean, measure: str) -> str:
         return text
     if mean.value is None:
         return brief(mean.missing)
-    which = "scored trial" if measure == "score" else "checked README"
+    which = "scored trial" if measure == "score" else "measured README" if measure == USE else "checked README"
     return f"{text} of {plural(mean.items, which)}, {brief(mean.missing)}"
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from workbench.app.toolkit import document as doc
 from workbench.base.glyphs import VERDICTS, WAITING
 from workbench.base.text import one_line, plural
-from workbench.results.usage import line_marks, page_digests, usage_tasks
+from workbench.results.page_scores import page_digests
+from workbench.results.usage import line_marks, usage_tasks
 from workbench.sandbox.workbench_runner.values import decode
 from workbench.session.groups import WITHOUT
 from workbench.usage.verdicts import call_names, given, hidden_calls

@@ -128,6 +128,7 @@ class TrialState:
 def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None = None) -> TrialState | None:
     """Load a trial, reusing unchangeable parts of ``before``. Returns None if the session does not have it."""
     # Imported lazily in this thread, because the first paint does not need them.
+    from workbench.results.page_scores import page_key
     from workbench.results.scores import agreement_on, cards_of, imported_scores, scores_version
     from workbench.results.trials import step_count, trial_order
     from workbench.results.usage import readme_use
@@ -162,7 +163,9 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
         works=check_summaries(reader, trial_id).get(trial_id),
         check_run=_check_run(reader, trial_id),
         imported_scores=imported_scores(reader, trial_id) if run and is_imported(run) else (),
-        use=readme_use(reader, trial.readme_blob, before.use if before else None) if trial.readme_blob else None,
+        use=readme_use(reader, page_key(trial.case_id, trial.readme_blob), before.use if before else None)
+        if trial.readme_blob
+        else None,
     )
 
 

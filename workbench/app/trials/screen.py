@@ -50,7 +50,7 @@ from workbench.results.trials import (
 
 if TYPE_CHECKING:
     from workbench.results.grounding import GroundingCounts
-    from workbench.results.usage import PageScores
+    from workbench.results.page_scores import PageScores
     from workbench.session.reader import SessionReader
 
 _SHOWN = frozenset({"trial", "run", "score", "label"})
