@@ -13,7 +13,8 @@ from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.screen import TrialsScreen
 from workbench.plans.usage import UsagePlan
-from workbench.results.usage import readme_use, use_by_page
+from workbench.results.page_scores import page_key, use_by_page
+from workbench.results.usage import readme_use
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.usage.reader_agent import prompt_version
 
@@ -200,13 +201,15 @@ async def test_the_dialog_of_the_regeneration_mode_has_a_source_and_a_page(sessi
 
 def test_the_newest_result_of_a_page_is_shown_and_finished_runs_are_read_once(session):
     with SessionReader(session) as reader:
-        digest = reader.trial("t1").readme_blob
+        page = page_key("word_counter", reader.trial("t1").readme_blob)
         known = {}
         name, first = use_by_page(reader, known)
-        assert (name, first[digest].value, first[digest].tasks, first[digest].partial) == ("literal", 0.2, 5, False)
+        assert (name, first[page].value, first[page].tasks, first[page].partial) == ("literal", 0.2, 5, False)
         known[RUN] = known[RUN][0], {}
         assert use_by_page(reader, known) == ("", {})
-        use = readme_use(reader, digest)
-        assert readme_use(reader, digest, use) is use
+        use = readme_use(reader, page)
+        assert readme_use(reader, page, use) is use
+        assert (use.value, use.used.none.use_at[0].value, use.used.source.use_at[0].value) == (0.2, 0.0, 1.0)
         assert use.marks == {LINES["used"]: False, LINES["wrong"]: False, LINES["option"]: False}
-        assert readme_use(reader, "0" * 64) is None
+        assert readme_use(reader, page_key("word_counter", "0" * 64)) is None
+        assert readme_use(reader, page_key("another_project", page[1])) is None
