@@ -87,7 +87,7 @@ async def test_other_trial_and_difference(two_trials):
         await press(pilot, screen, "L")
         screen.focus_pane(screen.outcome)
         await pilot.pause()
-        await press(pilot, screen, *["right_square_bracket"] * 3)
+        await press(pilot, screen, *["right_square_bracket"] * 4)
         text = screen.outcome.text.document.text
         assert "Python 3.11 or newer; there is only `click` to install." in text
         assert "- Python 3.11 or newer; there is nothing else to install." in text
