@@ -12,6 +12,7 @@ from scripted_model import ScriptedModel
 
 from workbench.engine.usage_agent import PackageSandbox
 from workbench.orders import launching
+from workbench.orders.measured import MeasuredRates, measured_in
 from workbench.orders.running import cancel, resume
 from workbench.orders.usage import UsageOrder
 from workbench.plans.usage import UsagePlan
@@ -124,6 +125,10 @@ def test_its_steps_are_a_trajectory_and_its_answer_gets_a_verdict(
         assert (row.prompt_tokens, row.completion_tokens) == (trial.prompt_tokens, trial.completion_tokens)
         assert row.prompt_tokens == sum(step.prompt_tokens or 0 for step, _ in steps)
         assert reader.text(row.answer_blob) == f"```python\n{GOOD}```"
+    more = UsageOrder(session, UsagePlan(source=str(project), evaluator=f"agent:{MODEL}", samples=3))
+    assert more.estimate(measured_in([session])).requests == 2 * 3 * 4
+    unknown = more.estimate(MeasuredRates())
+    assert (unknown.requests, unknown.up_to) == (2 * 3 * 8, True)
     seen = str(scripted.seen[0].body["messages"])
     assert "joined" not in seen
     assert "answer(a, b)" in seen
