@@ -82,6 +82,7 @@ s | scores, by which rubric, judge or measure | scores scale measure
 v | next evaluator | evaluator
 V | verify: test docs, check a README | test-docs check
 at | measure the use of a page | measure-use
+e | evidence: of a score; the steps behind an answer | evidence steps
 w | why: where it comes from, what went wrong | where-from went-wrong
 greater_than_sign | more of a long text | more
 left_square_bracket right_square_bracket | previous, next tab | tab pair
@@ -118,6 +119,7 @@ WHY_NOT = {
     "problem": "No self-check failed here.",
     "evaluator": "There is no other evaluator here.",
     "clear_filter": "No filter hides anything here.",
+    "steps": "No agent wrote this sample in steps.",
     "improvements": "No docstrings were improved for this run.",
     "scale": "The trials were scored by one rubric and judge only.",
     "measure": "This study has one measure only.",
