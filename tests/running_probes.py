@@ -15,8 +15,8 @@ from workbench.sandbox import workbench_runner
 from workbench.sandbox.workbench_runner import values
 from workbench.sandbox.workbench_runner.values import encode
 from workbench.usage.literal import candidates
-from workbench.usage.probing import Attempt, chosen, probe
-from workbench.usage.tasks import Call, Kind, Target, UsageTask
+from workbench.usage.probing import AnswerAttempt, chosen, probe
+from workbench.usage.tasks import Call, CallTarget, Kind, UsageTask
 
 ROOT = Path(__file__).parents[1]
 WORD_COUNTER = ROOT / "test_cases" / "word_counter"
@@ -27,7 +27,7 @@ Pairs = Sequence[tuple[tuple[Any, ...], Any]]
 def function_task(name: str, pairs: Pairs, *, kind: Kind = "function", package: str = "pkg") -> UsageTask:
     shown = tuple(Call(tuple(map(encode, inputs)), encode(result)) for inputs, result in pairs)
     letters = tuple("abcdefgh"[: len(pairs[0][0])])
-    return UsageTask(name, Target(kind, name, "pkg.py", 1), package, letters, shown, ())
+    return UsageTask(name, CallTarget(kind, name, "pkg.py", 1), package, letters, shown, ())
 
 
 def import_runner(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ def run_command(
     return {"exit": done.returncode, "stdout": done.stdout}
 
 
-def read_function(page: str, task: UsageTask) -> Attempt | None:
+def read_function(page: str, task: UsageTask) -> AnswerAttempt | None:
     """Return what the reader ``literal`` chooses for a function or method."""
     attempts = candidates(page, task)
     return chosen(attempts, [encode(run_function(probe(attempts, task)))], task)

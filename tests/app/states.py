@@ -11,6 +11,7 @@ import recorded
 import regenerated
 from compared import shorter_trial
 from many_trials import many_trials
+from samples.usage_runs import add_usage_run
 
 from workbench.session import SessionReader, SessionWriter, create
 from workbench.session.rows import StudyCellRow
@@ -127,12 +128,30 @@ def huge(path: Path) -> None:
     put_study(path, "agents", rows, list(dict.fromkeys(column for _, column in cells)), 7, cells)
 
 
+def used(path: Path) -> None:
+    """Two trials, one with a README that a usage run measured."""
+    made = recorded.Recorder(path)
+    made.run()
+    recorded.word_counter(made, "t1", readme="# word_counter\n\nCounts.\n")
+    recorded.word_counter(made, "t2", repeat=2)
+    lines = recorded.README.splitlines()
+    with made.writer.transaction():
+        places = {
+            "used": "python wordcount.py file.txt",
+            "wrong": "## Features",
+            "option": "| `--words` | only words |",
+        }
+        add_usage_run(made.writer, recorded.README, {name: lines.index(text) + 1 for name, text in places.items()})
+    made.close()
+
+
 STATES: dict[str, Callable[[Path], None]] = {
     "empty": empty,
     "live": live,
     "building": building,
     "failed": failed,
     "huge": huge,
+    "used": used,
 }
 
 

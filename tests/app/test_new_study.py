@@ -117,7 +117,7 @@ async def test_the_other_kind_keeps_what_was_marked_and_each_mistake_is_said_at_
         for field, text, said in (
             ("k", "1, 9", "pass@9 of 3 samples is not defined"),
             ("spend", "much", "spend must be a number of 0 or more"),
-            ("name", "docs", "comes with the program"),
+            ("name", "docs", "name of a bundled study"),
         ):
             entry = dialog.query_one(f"#{field}")
             before = entry.value

@@ -13,7 +13,8 @@ from workbench.app.regeneration.screen import RegenerationScreen
 from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.app.trials.screen import TrialsScreen
 from workbench.plans.usage import UsagePlan
-from workbench.results.usage import readme_use, use_by_page
+from workbench.results.page_scores import page_key, use_by_page
+from workbench.results.usage import readme_use
 from workbench.session import SessionReader
 
 LINES = {name: recorded.README.splitlines().index(text) + 1 for name, text in
@@ -47,7 +48,7 @@ async def test_a_usage_run_shows_what_readers_did_with_the_page(session):
         text = screen_text(pilot.app)
         assert not [word for word in ("pass@", "docstring", "function", "cover", "wordcount.py::") if word in text]
         await press(pilot, screen, "j")
-        await sees(pilot, "gap: line 1 (Usage): wrong example: count_words('a b') gives 2, not 3")
+        await sees(pilot, "gap: line 1 (Usage): wrong example: count_words('a b') gives", "2, not 3")
         await sees(pilot, "✗ answer('a  b c')", "expected 3", "got      0", "✓ answer('')", "Reference")
         await press(pilot, screen, "Y")
         await sees(pilot, "✗   1 # word_counter")
@@ -80,6 +81,7 @@ async def test_a_partial_result_says_of_how_many_tasks_it_is(own_folders):
     made = recorded.Recorder(own_folders / "demo.session")
     made.run()
     recorded.word_counter(made, "t1")
+    made.trial("t2", repeat=2)
     with made.writer.transaction():
         add_usage_run(made.writer, recorded.README, LINES, decided=2)
     made.close()
@@ -93,10 +95,11 @@ async def test_a_trajectory_shows_the_use_of_its_readme_and_leads_to_its_lines(s
     async with opened(session) as pilot:
         screen = await shown(pilot, "2", TrajectoryScreen)
         screen.show_trial("t1")
-        await sees(pilot, "· use@1 0.20", "not part of the score", "trial 1 of 2")
+        await sees(pilot, "· use@1 0.20 ·", "aeo-bench ▾ · use@1 0.20", "trial 1 of 2")
+        assert "names 1 of 5 tasks · no page 0.00 · sources 1.00" in " ".join(screen.score_pane.plain_text().split())
         screen.outcome.choose("Use")
         screen.focus_pane(screen.outcome)
-        await sees(pilot, "use@1 0.20 · names", "4 gaps", "wordcount.is_blank")
+        await sees(pilot, "use@1 0.20 · names", "4 gaps", "wrong example")
         listed = screen.outcome.uses
         assert [one.task.target.name for one in listed.rows][-1] == "wordcount.count_lines"  # without a gap
         await until(pilot, lambda: listed.has_focus, "the list has the focus")
@@ -166,15 +169,15 @@ async def test_the_dialog_of_the_regeneration_mode_has_a_source_and_a_page(sessi
 
 
 def test_the_newest_result_of_a_page_is_shown_and_finished_runs_are_read_once(session):
-    digest = ""
     with SessionReader(session) as reader:
-        digest = reader.trial("t1").readme_blob
+        page = page_key("word_counter", reader.trial("t1").readme_blob)
         known = {}
         name, first = use_by_page(reader, known)
-        assert (name, first[digest].value, first[digest].tasks, first[digest].partial) == ("literal", 0.2, 5, False)
+        assert (name, first[page].value, first[page].tasks, first[page].partial) == ("literal", 0.2, 5, False)
         known[RUN] = known[RUN][0], {}
         assert use_by_page(reader, known) == ("", {})
-        use = readme_use(reader, digest)
-        assert readme_use(reader, digest, use) is use
+        use = readme_use(reader, page)
+        assert readme_use(reader, page, use) is use
         assert use.marks == {LINES["used"]: False, LINES["wrong"]: False, LINES["option"]: False}
-        assert readme_use(reader, "0" * 64) is None
+        assert readme_use(reader, page_key("word_counter", "0" * 64)) is None
+        assert readme_use(reader, page_key("another_project", page[1])) is None

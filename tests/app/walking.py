@@ -26,7 +26,7 @@ from workbench.base.settings import Settings
 SIZE = (120, 40)
 """The size at which a picture of each screen is kept."""
 OTHER_SIZES = ((80, 24), (200, 60))
-EMPTY, LIVE, BUILDING, FAILED, HUGE = "empty", "live", "building", "failed", "huge"
+EMPTY, LIVE, BUILDING, FAILED, HUGE, USED = "empty", "live", "building", "failed", "huge", "used"
 FILLED = (LIVE, FAILED, HUGE)
 
 
@@ -67,6 +67,11 @@ LOOKS = (
     Look("pass@k by file", "4", ("w", "left_square_bracket"), "WentWrongScreen", (HUGE,)),
     Look("pass@k by m", "4", ("w", "left_square_bracket", "left_square_bracket"), "WentWrongScreen", (HUGE,)),
     Look("regeneration dialog", "4", ("ctrl+n",), "RegenerationDialog", (EMPTY, LIVE)),
+    Look("usage run", "4", states=(USED,)),
+    Look("usage dialog", "4", ("at",), "UsageDialog", (USED,)),
+    Look("measured README", "2", states=(USED,)),
+    Look("use", "2", ("tab", "tab", "right_square_bracket", "right_square_bracket"), states=(USED,)),
+    Look("measured trials", "2", ("T",), "TrialsScreen", (USED,)),
     Look("study", "5"),
     Look("study comparison", "5", ("space", "l", "C"), states=(HUGE,)),
     Look("study rankings", "5", ("escape", "right_square_bracket"), states=(HUGE,)),

@@ -140,7 +140,7 @@ def test_each_mistake_has_its_sentence(tmp_path: Path, text: str, because: str) 
 
 def test_more_mistakes(tmp_path: Path) -> None:
     twice = _case(tmp_path / "twice", '[facts]\nmain_purpose = "x"', facts__toml='main_purpose = "x"')
-    with pytest.raises(BadCase, match="given twice"):
+    with pytest.raises(BadCase, match="defined twice"):
         read_case(twice)
     wrong = _case(tmp_path / "wrong", "", facts__toml='main_purpose = "x"\nfeatures = []')
     with pytest.raises(BadCase, match=r"facts\.toml: the key 'features' is not known; did you mean 'key_features'"):
@@ -219,7 +219,7 @@ def test_a_folder_is_in_the_language_of_its_files(tmp_path: Path, files: tuple[s
 def test_a_folder_that_is_empty_or_not_there_becomes_no_case(tmp_path: Path) -> None:
     (tmp_path / "empty" / ".git").mkdir(parents=True)
     (tmp_path / "empty" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    for name, words in (("empty", "holds no files"), ("nowhere", "does not exist")):
+    for name, words in (("empty", "contains no files"), ("nowhere", "does not exist")):
         with pytest.raises(BadCase, match=words):
             add_case(str(tmp_path / name))
         with pytest.raises(BadSource, match=words):

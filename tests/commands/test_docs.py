@@ -117,7 +117,7 @@ def test_what_is_kept_is_listed_and_forgotten(two_kept, capsys):
     out = capsys.readouterr().out
     assert "word_counter × repoagent-0.2.0:m" in out
     assert (
-        "2 of 2 functions documented · 1 of these unchanged · 1 definition left out, its code was edited · 3 requests"
+        "2 of 2 functions documented · 1 of these unchanged · 1 definition left out because its code was edited · 3 requests"
         in out
     )
     assert "not finished" in out

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from engine.tiny_repository import BAD, GOOD, TASKS, samples_file
+from samples.sessions import integrity_problem
 
 from workbench.cli import main
 from workbench.engine.regenerate import RunRecord
@@ -67,6 +68,7 @@ def plan_of(session: Path, run: str) -> RegenerationPlan:
 def test_orders_at_once_tell_each_its_own_and_a_bad_one_spoils_none(needs_bubblewrap, repository, session, tmp_path):
     begun = {
         "reference": begin(repository, session, "--evaluator", "reference", "--k", "1"),
+        "again": begin(repository, session, "--evaluator", "reference", "--k", "1"),
         "stub": begin(repository, session, "--evaluator", "stub", "--k", "1,2"),
         "unknown": begin(repository, session, "--evaluator", "stub", "--task", "nothing"),
         "bad": begin(repository, session, "--evaluator", samples_file(tmp_path / "bad.jsonl", BAD), "--k", "1"),
@@ -74,9 +76,9 @@ def test_orders_at_once_tell_each_its_own_and_a_bad_one_spoils_none(needs_bubble
     }
     ended = {name: end(process) for name, process in begun.items()}
     assert {name: one[0] for name, one in ended.items()} == {
-        "reference": 0, "stub": 0, "unknown": 2, "bad": 0, "foreign": 2,
+        "reference": 0, "again": 0, "stub": 0, "unknown": 2, "bad": 0, "foreign": 2,
     }, ended  # fmt: skip
-    assert ended["reference"][1]["pass_at_k"] == {"1": 1.0}
+    assert ended["reference"][1]["pass_at_k"] == ended["again"][1]["pass_at_k"] == {"1": 1.0}
     assert ended["stub"][1]["pass_at_k"] == {"1": 0.0, "2": None}
     assert ended["bad"][1]["pass_at_k"] == {"1": 0.0}
     assert ended["bad"][1]["evaluator"].endswith("bad.jsonl")
@@ -86,6 +88,10 @@ def test_orders_at_once_tell_each_its_own_and_a_bad_one_spoils_none(needs_bubble
     with SessionReader(session) as reader:
         (run,) = reader.runs()
         assert len(reader.tasks(run.id)) == len(TASKS)
+        rows = reader.candidates(run.id)
+        assert len(rows) == len({row.id for row in rows}) == 3 * len(TASKS)
+        assert {row.state for row in rows} == {"done"}
+    assert integrity_problem(session) is None
 
 
 @pytest.mark.slow

@@ -188,7 +188,7 @@ def test_a_merge_that_does_not_hold_its_check_leaves_nothing(tmp_path: Path, mon
         return tally
 
     monkeypatch.setattr(merging, "add_source", losing)
-    with pytest.raises(MergeFailed, match="did not hold its check"):
+    with pytest.raises(MergeFailed, match="failed its check"):
         merge([one, two], tmp_path / "both.session")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["one.session", "two.session"]
 

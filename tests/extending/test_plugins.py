@@ -182,7 +182,7 @@ class Odd:
             "crashed|invalid|bypassed|error)$' at verdict",
         ),
         ("yield ForeignTask('T/0', tests=[1])", "its JSON has the wrong structure: expected str, got int at tests[0]"),
-        ("return iter(())", "odd.odd has nothing that odd_plugin:Odd reads."),
+        ("return iter(())", "odd.odd contains no odd_plugin:Odd data."),
         ("return None", "odd_plugin:Odd failed: TypeError: 'NoneType' object is not iterable"),
         ("raise SystemExit(3)", "odd_plugin:Odd failed: SystemExit: 3 (odd_plugin.py, line 8)."),
     ],
@@ -258,7 +258,7 @@ def test_parts_of_the_workbench_are_plug_ins_like_any_other(home, tmp_path, caps
     rows.write_text('{"task_id": "T/0", "completion": "pass"}\n')
     order = ["import", str(chat), str(rows), "--session", str(tmp_path / "s.session"), "--format", "openai"]
     assert main(order) == 1
-    assert "rows.jsonl has nothing that openai reads (line 1)." in capsys.readouterr().err
+    assert "rows.jsonl contains no openai data (line 1)." in capsys.readouterr().err
     with SessionReader(tmp_path / "s.session") as reader:
         (trial,) = reader.trials()
         assert reader.imported(trial.id).format == "openai"

@@ -46,8 +46,8 @@ def test_a_literal_with_or_without_a_fence_is_a_docstring(answer: str, text: str
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ('Here:\n"""Sum."""', "stands around"),
-        ('"""Sum."""\nI hope it helps.', "stands around"),
+        ('Here:\n"""Sum."""', "there is text around"),
+        ('"""Sum."""\nI hope it helps.', "there is text around"),
         ('def add():\n    """Sum."""', "it is code"),
         ('"""Sum', "closing quotes are missing"),
         ('f"""{1}"""', "not a docstring"),

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import random
 import re
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from pages.many_reported import many_reported, many_tasks
+from app.regenerated import Recorder
 from samples.sessions import add_scores, add_trial, card
 
 from workbench.pages import session_figures
 from workbench.pages.page import Heat, Histograms, Strips
 from workbench.pages.svg import MOST_COLUMNS, heat, histograms, strips
 from workbench.results.contents import Contents, read_contents
+from workbench.rubric.scorecard import Criterion, Scorecard
 from workbench.session import SessionReader, SessionWriter, create
 
 
@@ -25,8 +27,26 @@ def contents_of(path: Path) -> Contents:
 
 @pytest.fixture(scope="module")
 def some(tmp_path_factory: pytest.TempPathFactory) -> Contents:
+    """100 trials of three agents, every tenth a fork of the one before; some without a score or with an unscored tier."""
     path = tmp_path_factory.mktemp("figures") / "trials.session"
-    many_reported(path, 100, steps=1, observation=6)
+    rng, parent = random.Random(1), ""
+    agents = {"white": 0.78, "planner-2": 0.66, "single-file": 0.5}
+    create(path)
+    with SessionWriter(path) as writer, writer.transaction():
+        writer.add_run("run", "document", {})
+        for number in range(100):
+            fork = number % 10 == 9
+            agent = list(agents)[(number - fork) % 3]
+            origin = {"parent": parent, "fork_step": 2} if fork else {}
+            parent = add_trial(writer, "run", "alpha", number, agent=agent, steps=1, **origin)
+            unscored = rng.random() < 0.05
+            criteria = [
+                Criterion(tier, f"c{tier}", "", round(maximum * min(1.0, max(0.0, rng.gauss(agents[agent], 0.2))), 1), maximum, "")
+                for tier, maximum in ((1, 15.0), (2, 25.0), (3, 30.0), (4, 30.0))
+            ]  # fmt: skip
+            criteria[2] = replace(criteria[2], points=None) if unscored else criteria[2]
+            if rng.random() > 0.04:
+                add_scores(writer, parent, Scorecard("aeo-bench", "offline-4", tuple(criteria)))
     return contents_of(path)
 
 
@@ -124,7 +144,14 @@ def test_an_unscored_tier_is_no_zero_and_hostile_names_are_text(tmp_path: Path) 
 
 @pytest.mark.parametrize(("count", "kind"), [(20, Heat), (60, Histograms)])
 def test_pass_at_k_by_task(tmp_path: Path, count: int, kind: type) -> None:
-    many_tasks(tmp_path / "tasks.session", count)
+    made, rng = Recorder(tmp_path / "tasks.session"), random.Random(1)
+    made.run(evaluator="model-0", samples=4)
+    with made.writer.transaction():
+        for number in range(count):
+            task = made.task(f"function_{number}", number)
+            for who in (0, 1):
+                made.cells(task, "".join(rng.choices("✓✗", k=4)), evaluator=f"model-{who}")
+    made.close()
     ((_, outcome),) = contents_of(tmp_path / "tasks.session").regenerations
     figure = session_figures.pass_at_k_by_task(outcome)
     assert isinstance(figure, kind)

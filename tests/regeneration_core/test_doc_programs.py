@@ -241,8 +241,8 @@ async def test_what_was_edited_is_left_out_and_counted_and_the_rest_of_its_file_
     assert await texts(system) == {"Shape.area": "Doc of area.", "bare": None, "other": None}
     for path, name, why in (("m.py", "bare", "its code was edited"), ("pack/o.py", "other", "the code differs")):
         assert (await system.docstring(path, name, 1)).notes[0].startswith(f"refused: {why}")
-    assert "1 file left out, its code was edited" in system.summary
-    assert "2 definitions left out, their code was edited" in system.summary, "the module and bare"
+    assert "1 file left out because its code was edited" in system.summary
+    assert "2 definitions left out because their code was edited" in system.summary, "the module and bare"
     again = program(script)
     await run(again, snapshot)
     assert (await again.docstring("m.py", "bare", 1)).notes == (await system.docstring("m.py", "bare", 1)).notes

@@ -49,7 +49,7 @@ def test_all_software_types_are_allowed() -> None:
     [
         (with_(**{"@type": "Recipe"}), "wrong", "@type", "not a type for software"),
         (with_(**{"@type": "SoftwareSourcecode"}), "unknown", "@type", "SoftwareSourceCode is near"),
-        (with_(**{"@type": "CreativeWork"}), "loose", "@type", "says too little"),
+        (with_(**{"@type": "CreativeWork"}), "loose", "@type", "is too general"),
         (with_(**{"@context": "https://example.org"}), "wrong", "@context", "not https://schema.org"),
         (with_(programingLanguage="Python"), "unknown", "programingLanguage", "programmingLanguage is near"),
         (with_(operatingSystem="Linux"), "unknown", "operatingSystem", "property of SoftwareApplication"),

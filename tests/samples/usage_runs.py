@@ -11,7 +11,7 @@ from workbench.session.identity import candidate_id, task_id
 from workbench.usage.gaps import Gap
 from workbench.usage.statements import statement
 from workbench.usage.tasks import Call, Target, UsageTask
-from workbench.usage.verdicts import call_text
+from workbench.usage.verdicts import call_names, call_text, hidden_calls
 
 RUN, READER, FROZEN = "usage-1", "literal", 1_700_000_000.0
 
@@ -51,14 +51,16 @@ def add_usage_run(
     run: str = RUN,
     state: str = "done",
     decided: int = len(TASKS),
+    source: str = "word_counter",
 ) -> None:
     """Record a usage run; ``lines`` are lines of the page: ``used``, ``wrong`` and ``option``, each counted from 1."""
     digest = writer.blob(page)
     context = f"{label}@{digest[:12]}" if label != "README" else label
     sources = writer.blob("def count_lines(text): ...\ndef count_words(text): ...\n")
-    asks = [{"evaluator": READER, "samples": 1, "context": name} for name in (context, "none", "source")]
+    pages = ((context, digest), ("none", ""), ("source", ""))
+    asks = [{"evaluator": READER, "samples": 1, "context": name, "page": page} for name, page in pages]
     plan = {
-        "source": "word_counter", "evaluator": READER, "samples": 1, "k": [1], "sandbox": "bubblewrap", "asks": asks,
+        "source": source, "evaluator": READER, "samples": 1, "k": [1], "sandbox": "bubblewrap", "asks": asks,
         "page_digests": {context: digest, "source": sources}, "should_be_named": ["wordcount"],
     }  # fmt: skip
     ended = {"started_at": 100.0, "finished_at": 114.0} if state == "done" else {}
@@ -127,8 +129,10 @@ def _add_answer(
         "route": "hot" if answered else None, "backend": "bubblewrap" if answered else None,
         "tested_s": 0.03 if answered else None,
     })  # fmt: skip
-    for call in of.hidden[1:] if verdict == "failed" and not control else ():
+    hidden = hidden_calls(of)
+    for number, name in list(call_names(hidden).items())[1:] if verdict == "failed" and not control else ():
+        call = hidden[number]
         got = repr({"stdout": "", "exit": 2}) if of.target.kind == "command" else "0"
         message = f"expected {call.expected}, got {got}"
-        row = {"candidate_id": key, "test_id": call_text(call), "outcome": "failed", "message": message}
+        row = {"candidate_id": key, "test_id": name, "outcome": "failed", "message": message}
         writer.insert("failing_tests", row)

@@ -80,7 +80,7 @@ def test_a_row_without_an_identity_is_left_out_and_named(documented, value):
     with SessionReader(path) as reader:
         assert {trial.id for trial in reader.trials()} == {names["second"], names["failed"]}
         assert "it is left out" in sentences(reader)
-        assert f"hang on trial {names['first'][:8]}" in sentences(reader), (
+        assert f"depend on trial {names['first'][:8]}" in sentences(reader), (
             "its steps and scores are not lost in silence"
         )
 
@@ -100,7 +100,7 @@ def test_what_hangs_on_a_lost_row_is_named_in_every_table(regenerated, lost, row
     with sql(regenerated[0]) as connection:
         connection.execute(f"INSERT INTO {row} FROM tasks LIMIT 1")
     with SessionReader(regenerated[0]) as reader:
-        assert f"a row hangs on {lost}" in sentences(reader)
+        assert f"a row depends on {lost}" in sentences(reader)
 
 
 def test_a_run_of_a_kind_that_is_not_one_still_shows_what_came_of_it(regenerated: tuple[Path, dict[str, str]]) -> None:

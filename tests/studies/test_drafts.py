@@ -48,7 +48,7 @@ def test_a_packaged_study_passes_through_a_form_unchanged(name: str) -> None:
     study = study_named(name)
     assert drafted(values_of(study), study) == study
     look_up(replace(study, rows=tuple(row for row in study.rows if row != "all")))
-    with pytest.raises(BadField, match="comes with the program") as refused:
+    with pytest.raises(BadField, match="name of a bundled study") as refused:
         drafted({**values_of(study), "spend": "5"}, study)
     assert refused.value.field == "name"
 

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-SOURCE = '''"""Words."""
-
-import argparse
+SOURCES = {
+    "__init__.py": """from bookwords.short import initials
 
 
 def slug(text, separator="-"):
     return separator.join(text.lower().split())
-
-
-def initials(text):
-    return "".join(word[0].upper() for word in text.split())
 
 
 class Shelf:
@@ -23,6 +18,11 @@ class Shelf:
 
     def rows(self, books):
         return -(-books // self.width)
+""",
+    "short.py": """def initials(text):
+    return "".join(word[0].upper() for word in text.split())
+""",
+    "__main__.py": """import argparse
 
 
 def main():
@@ -33,7 +33,12 @@ def main():
     with open(arguments.file, encoding="utf-8") as file:
         text = file.read()
     print(len(text.splitlines() if arguments.lines else text.split()))
-'''
+
+
+if __name__ == "__main__":
+    main()
+""",
+}
 SUITE = r"""import subprocess
 import sys
 
@@ -89,8 +94,8 @@ def make_project(folder: Path, readme: str = README) -> Path:
     """Write the project, with a README, to a folder."""
     (folder / "tests").mkdir(parents=True)
     (folder / "bookwords").mkdir()
-    (folder / "bookwords" / "__init__.py").write_text(SOURCE)
-    (folder / "bookwords" / "__main__.py").write_text("from bookwords import main\n\nmain()\n")
+    for name, source in SOURCES.items():
+        (folder / "bookwords" / name).write_text(source)
     (folder / "tests" / "test_bookwords.py").write_text(SUITE)
     (folder / "pyproject.toml").write_text('[project]\nname = "bookwords"\nversion = "1.0"\n')
     (folder / "README.md").write_text(readme)

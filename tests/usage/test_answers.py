@@ -15,7 +15,7 @@ from workbench.base.errors import WorkbenchError
 from workbench.sandbox import Limits, Pool, Reason, Report, Route, Verdict, Workspace, pool
 from workbench.sandbox.bubblewrap import Bubblewrap
 from workbench.usage import verdicts
-from workbench.usage.tasks import Call, Target
+from workbench.usage.tasks import Call, CallTarget
 from workbench.usage.tree import usage_workspace
 
 PACKAGE = {
@@ -83,8 +83,8 @@ COMMAND = (
     Call(("'poem.txt'",), repr({"exit": 1, "stdout": "\x1b[1m0\x1b[0m\n"}), {"poem.txt": ""}),
 )
 ENTRIES = (
-    (Target("function", "pkg.slug", "src/pkg/words.py", 9), SLUG),
-    (Target("command", "count FILE", "src/pkg/command.py", 5), COMMAND),
+    (CallTarget("function", "pkg.slug", "src/pkg/words.py", 9), SLUG),
+    (CallTarget("command", "count FILE", "src/pkg/command.py", 5), COMMAND),
 )
 LIMITS = Limits(seconds=20, memory_mb=256, processes=48, disk_mb=64, file_mb=16)
 

@@ -24,7 +24,7 @@ from workbench.usage.tree import usage_workspace
 PROJECT = {
     "pyproject.toml": '[project]\nname = "pkg"\nversion = "1"\n[project.scripts]\nwords = "pkg.cli:main"\n',
     "README.md": "# pkg\n\nUse `words FILE`, or `pkg.slug(text)`.\n",
-    "pkg/__init__.py": "from pkg._text import Table, broken, capitalised, counted, ordered, slug, titled, unique\n",
+    "pkg/__init__.py": "from pkg._text import Table, capitalised, counted, joined, ordered, slug, titled, unique\n",
     "pkg/_text.py": '''import itertools, os
 
 _counter = itertools.count()
@@ -53,8 +53,9 @@ def unique(text):
     return f"{text}{os.getpid()}"
 
 
-def broken(text):
-    return "" if "PYTEST_CURRENT_TEST" in os.environ and "suite" in os.environ else text
+def joined(words, made=object(), end="."):
+    """Has a default that no literal constructs."""
+    return " ".join(words) + end
 
 
 def ordered(items):
@@ -90,6 +91,7 @@ from pkg.cli import main
 @pytest.mark.parametrize("text", ["a b", "C d", "e", "f  g"])
 def test_slug(text):
     assert pkg.slug(text) == "-".join(text.lower().split())
+    assert pkg.joined([text], end=text[0])[-1] == text[0]
     pkg.counted(text), pkg.unique(text), pkg.ordered([text, ""])
 
 
@@ -156,9 +158,10 @@ def named(built: UsageTaskSet):
 def test_functions_methods_and_commands_become_tasks(built):
     _, found = built
     tasks = named(found)
-    assert set(tasks) == {"words FILE", "words --top N FILE", "pkg.slug", "pkg.titled", "pkg.Table.line"}
+    assert set(tasks) == {"words FILE", "words --top N FILE", "pkg.joined", "pkg.slug", "pkg.titled", "pkg.Table.line"}
     assert [task.target.kind for task in found.tasks][:2] == ["command", "command"]
     assert len(tasks["pkg.slug"].parameters) == 2
+    assert "joined(a, end=b)" in tasks["pkg.joined"].target.reference
     assert all(len(task.shown) == 2 and task.hidden for task in found.tasks)
     assert all(len({call.expected for call in task.shown}) == 2 for task in found.tasks)
     assert found.tests == 4 + 1 + 4 + 3 + 3

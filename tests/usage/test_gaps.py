@@ -11,7 +11,7 @@ from running_probes import WORD_COUNTER, function_task, import_runner, run_comma
 from workbench.base import typed_json
 from workbench.sandbox.workbench_runner.values import encode
 from workbench.usage.gaps import Gap, example_checks, example_probe, gap_of, wrong_examples
-from workbench.usage.tasks import Target, UsageTask
+from workbench.usage.tasks import CallTarget, UsageTask
 
 README = (WORD_COUNTER / "ground_truth" / "README.md").read_text()
 PKG = """
@@ -104,7 +104,7 @@ def test_the_gap_of_a_command(
 ) -> None:
     page = README.replace(*change) if change else README
     task = UsageTask(
-        "x", Target("command", "x", "word_counter.py", 1, words=words), "python -m word_counter", (), (), ()
+        "x", CallTarget("command", "x", "word_counter.py", 1, words=words), "python -m word_counter", (), (), ()
     )
 
     checks = example_checks(page, task)

@@ -12,7 +12,7 @@ from workbench.sandbox.workbench_runner.values import encode
 from workbench.usage import controls
 from workbench.usage.literal import MOST_CALLS, MOST_COMMANDS, candidates, why_none
 from workbench.usage.probing import chosen, probe
-from workbench.usage.tasks import Call, Target, UsageTask
+from workbench.usage.tasks import Call, CallTarget, UsageTask
 
 PKG = """
 import time
@@ -121,7 +121,7 @@ def test_candidates_that_hang_leave_ask_print_or_equal_everything_do_no_harm(
 
 def test_the_number_of_attempts_is_bounded_and_their_order_is_the_same_every_time() -> None:
     page = "\n\n".join(f"`f{number}({number}, x={number}, y={number})` `--option-{number} N`" for number in range(200))
-    command = UsageTask("x", Target("command", "x", "pkg.py", 1), "pkg", ("$1",), SLUG.shown, ())
+    command = UsageTask("x", CallTarget("command", "x", "pkg.py", 1), "pkg", ("$1",), SLUG.shown, ())
 
     assert len(candidates(page, SLUG)) == MOST_CALLS
     assert len(candidates(page, command)) == MOST_COMMANDS
@@ -159,7 +159,9 @@ def command_task(*calls: tuple[tuple[str, ...], dict[str, str], str, str]) -> Us
         for inputs, files, stdin, stdout in calls
     )
     letters = tuple(f"${number}" for number in range(1, len(calls[0][0]) + 1))
-    return UsageTask("x", Target("command", "x", "word_counter.py", 1), "python -m word_counter", letters, shown, ())
+    return UsageTask(
+        "x", CallTarget("command", "x", "word_counter.py", 1), "python -m word_counter", letters, shown, ()
+    )
 
 
 TEXT = {"a.txt": "one two two\n\nthree\n"}
@@ -178,7 +180,8 @@ LINES = command_task((("a.txt",), TEXT, "", "3 a.txt\n"), (("b.txt",), OTHER, ""
             '--top "$1" "$2"',
         ),
         ("`word-counter --words FILE...`, `--lines`", LINES, '--lines "$1"'),
-        (README, command_task(((), {}, "a b\n", "2 -\n"), ((), {}, "c", "1 -\n")), "- --words"),
+        (README, command_task(((), {}, "a b\n", "2 -\n"), ((), {}, "c", "1 -\n")), "--words -"),
+        (README, command_task(((), {}, "né\nab", "5 2\n"), ((), {}, "c", "1 1\n")), "--characters --longest"),
         ("Options: `-l`, `--verbose`", LINES, '-l "$1"'),
         ("It has lines, `words` and `wc`.", LINES, None),
         ("```console\n$ other --lines a.txt\n```", LINES, None),

@@ -9,13 +9,13 @@ import pytest
 from workbench.usage.gaps import example_checks
 from workbench.usage.literal import candidates
 from workbench.usage.page_reader import read_page
-from workbench.usage.tasks import Kind, Target, UsageTask
+from workbench.usage.tasks import CallTarget, Kind, UsageTask
 
 CASES = Path(__file__).parents[2] / "test_cases"
 
 
 def task(name: str, kind: Kind = "function", words: tuple[str, ...] = (), package: str = "pkg") -> UsageTask:
-    return UsageTask(name, Target(kind, name, "src/pkg/core.py", 1, words=words), package, ("a",), (), ())
+    return UsageTask(name, CallTarget(kind, name, "src/pkg/core.py", 1, words=words), package, ("a",), (), ())
 
 
 def named(page: str, of: UsageTask) -> list[tuple[int, bool]]:
@@ -102,7 +102,7 @@ def test_a_method_is_named_by_its_class_or_an_object_of_it(page: str, expected: 
     ],
 )
 def test_a_command_is_named_by_all_of_its_options(words: tuple[str, ...], expected: list[tuple[int, bool]]) -> None:
-    of = UsageTask("x", Target("command", "x", "word_counter.py", 1, words=words), "word-counter", ("$1",), (), ())
+    of = UsageTask("x", CallTarget("command", "x", "word_counter.py", 1, words=words), "word-counter", ("$1",), (), ())
 
     assert named(readme("word_counter"), of) == expected
 

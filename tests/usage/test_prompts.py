@@ -6,12 +6,12 @@ import pytest
 
 from workbench.usage.page_reader import read_page
 from workbench.usage.prompts import build_usage_prompt, cut_page, extract_answer, page_of_sources
-from workbench.usage.tasks import Call, Target, UsageTask
+from workbench.usage.tasks import Call, CallTarget, UsageTask
 
 FUNCTION = UsageTask(
-    "x", Target("function", "pkg.slug", "pkg.py", 1), "pkg", ("a", "b"), (Call(("'x'", "1"), "'y'"),), ()
+    "x", CallTarget("function", "pkg.slug", "pkg.py", 1), "pkg", ("a", "b"), (Call(("'x'", "1"), "'y'"),), ()
 )
-COMMAND = UsageTask("x", Target("command", "x", "pkg.py", 1), "word-counter", ("$1",), (), ())
+COMMAND = UsageTask("x", CallTarget("command", "x", "pkg.py", 1), "word-counter", ("$1",), (), ())
 CODE = "from pkg import slug\n\n\ndef answer(a, b):\n    return slug(a, b)\n"
 
 

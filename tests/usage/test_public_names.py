@@ -47,6 +47,11 @@ def test_star_imports_respect_all_and_modules_may_import_each_other(tmp_path):
     assert not names.is_documented("pkg.a", "two")
 
 
+def test_private_functions_that_another_module_imports_stay_private(tmp_path):
+    names = project(tmp_path, pkg____init__="", pkg__a="def _text(x): ...", pkg__b="from pkg.a import _text as T_")
+    assert names.place("pkg.a", "_text") is None
+
+
 def test_methods_keep_their_class_and_local_functions_have_no_path(tmp_path):
     text = (
         "class Table:\n    def __init__(self, rows): ...\n    def add(self, row, *more): ...\n    @property\n  "
@@ -73,5 +78,9 @@ def test_a_program_in_one_module_need_not_document_its_functions(tmp_path):
 
 
 def test_tests_are_no_modules_of_the_project(tmp_path):
-    names = project(tmp_path, pkg____init__="def one(): ...", test_pkg="def test_one(): ...")
-    assert set(names.modules) == {"pkg"}
+    code = dict.fromkeys(
+        ("pkg____init__", "pkg__benchmarks", "test_pkg", "tests", "benchmark", "odd"), "def one(): ..."
+    )
+    names = project(tmp_path, **code)
+    assert set(names.modules) == {"pkg", "pkg.benchmarks", "odd"}
+    assert set(PublicNames(tmp_path, ["odd.py"]).modules) == {"pkg", "pkg.benchmarks"}

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scripted_model import ScriptedModel
 
+from workbench.engine.usage_agent import PackageSandbox
 from workbench.orders import launching
+from workbench.orders.running import cancel, resume
 from workbench.orders.usage import UsageOrder
 from workbench.plans.usage import UsagePlan
 from workbench.session import SessionReader
+from workbench.session.rows import CandidateRow, StepRow
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.usefixtures("needs_bubblewrap")]
 
+Until = Callable[..., object]
 MODEL = "openai/scripted"
 FILES = {
     "pyproject.toml": '[project]\nname = "joiner"\nversion = "1"\n',
@@ -31,6 +35,15 @@ GOOD = "from joiner import joined\n\ndef answer(a, b):\n    return joined(a, b)\
 
 def call(name: str, **kwargs: object) -> str:
     return f"Let me see.\n<json>{json.dumps({'name': name, 'kwargs': kwargs})}</json>"
+
+
+RANDOM = "import random; from joiner import joined\nprint(random.random())\njoined('a b', '+')"
+STEPS = (
+    call("read_docs", page="README", from_line=1),
+    call("run", code=RANDOM),
+    call("run", command="echo $(ls) $(python -c 'import joiner; print(joiner.joined.__doc__ or None)'); exit 3"),
+    call("respond", answer=GOOD),
+)
 
 
 def scripted_agent(*answers: str) -> Callable[[dict[str, Any]], str]:
@@ -49,41 +62,179 @@ def project(tmp_path: Path, one_cache: None, scripted: ScriptedModel, monkeypatc
     for name, text in FILES.items():
         (tmp_path / "joiner" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "joiner" / name).write_text(text)
+    scripted.answer = scripted_agent(*STEPS)
     return tmp_path / "joiner"
 
 
-def measure(session: Path, project: Path, until: Callable[..., object], **options: Any) -> str:
-    plan = UsagePlan(source=str(project), **{"evaluator": f"agent:{MODEL}", "samples": 1, **options})
+def ordered(session: Path, project: Path, **options: Any) -> str:
+    plan = UsagePlan(source=str(project), **{"evaluator": f"agent:{MODEL}", "samples": 1, "controls": False, **options})
     order = UsageOrder(session, plan)
     order.write()
     launching.launch(session, order.runs[0])
-    finished(session, until)
     return order.runs[0]
 
 
-def finished(session: Path, until: Callable[..., object]) -> None:
-    def is_over() -> bool:
+def finished(session: Path, until: Until) -> str:
+    """Wait for the end of all runs, and return the state of the last one."""
+
+    def states() -> list[str] | None:
         with SessionReader(session) as reader:
-            return all(reader.run_state(run) in ("done", "failed", "cancelled") for run in reader.runs())
+            found = [reader.run_state(run) for run in reader.runs()]
+            return None if {"queued", "running"}.intersection(found) else found
 
-    until(is_over, 120, "the end of the run")
+    return until(states, 120, "the end of the run")[-1]  # type: ignore[index]
 
 
-def test_it_reads_runs_and_answers(project: Path, scripted: ScriptedModel, until: Callable[..., object]) -> None:
-    scripted.answer = scripted_agent(
-        call("read_docs", page="README", from_line=1),
-        call("run", code="from joiner import joined\njoined('a b', '+')"),
-        call("run", command="ls; python -c 'import joiner; print(joiner.__doc__ or None)'"),
-        call("respond", answer=GOOD),
-    )
-    session = project.parent / "use.session"
-    run = measure(session, project, until)
+def by_page(session: Path, run: str) -> dict[str, CandidateRow]:
     with SessionReader(session) as reader:
-        print(reader.run(run))
-        for one in reader.candidates(run):
-            print(one)
-        for trial in reader.query("select * from trials"):
-            print(trial)
-        for step in reader.query("select * from steps"):
-            print(step)
-    assert 0
+        return {row.context: row for row in reader.candidates(run) if not row.control}
+
+
+def steps_of(session: Path, candidate: CandidateRow) -> Iterator[tuple[StepRow, str]]:
+    with SessionReader(session) as reader:
+        for step in reader.steps(candidate.id):
+            yield step, reader.text(step.observation_blob)
+
+
+def test_its_steps_are_a_trajectory_and_its_answer_gets_a_verdict(
+    project: Path, scripted: ScriptedModel, until: Until
+) -> None:
+    session = project.parent / "use.session"
+    run = ordered(session, project)
+    assert finished(session, until) == "done"
+    rows = by_page(session, run)
+    assert {context: row.verdict for context, row in rows.items()} == {
+        "README": "passed", "none": "passed", "source": "passed",
+    }  # fmt: skip
+    row = rows["README"]
+    steps = list(steps_of(session, row))
+    assert [(step.kind, step.action) for step, _ in steps] == [
+        ("tool", "read_docs"), ("tool", "run"), ("tool", "run"), ("respond", "respond"),
+    ]  # fmt: skip
+    docs, code, command, _ = (text for _, text in steps)
+    assert docs.startswith(FILES["README.md"].strip())
+    assert code.splitlines()[1] == "'a+b'"
+    assert command.splitlines() == ["None", "(Its exit status is 3.)"]
+    assert [text for _, text in steps_of(session, rows["none"])][0] == "There is no documentation."
+    with SessionReader(session) as reader:
+        trial = reader.trajectory(row.id)
+        assert trial is not None
+        shown = (trial.run_id, trial.agent, trial.model, trial.case_id, trial.state, trial.steps)
+        assert shown == (run, "reader", MODEL, str(project), "done", 4)
+        assert (row.prompt_tokens, row.completion_tokens) == (trial.prompt_tokens, trial.completion_tokens)
+        assert row.prompt_tokens == sum(step.prompt_tokens or 0 for step, _ in steps)
+        assert reader.text(row.answer_blob) == f"```python\n{GOOD}```"
+    seen = str(scripted.seen[0].body["messages"])
+    assert "joined" not in seen
+    assert "answer(a, b)" in seen
+
+
+BLOCK = f"So:\n```python\n{GOOD}```"
+NO_ANSWER = "It handed in no answer within 3 steps."
+#: Answers of a model that sees the README, nothing or the sources, and the verdict and its reason.
+ODD = (
+    {
+        "README": ((STEPS[1],), "invalid", NO_ANSWER),
+        "none": ((call("fly", to="moon"), "I cannot do this."), "invalid", NO_ANSWER),
+        "source": ((STEPS[0], "<json>{", BLOCK), "passed", ""),
+    },
+    {
+        "README": (("",), "invalid", "The answer is empty."),
+        "none": (
+            (call("respond", answer={"a": 1}), call("respond", answer="As I said.")),
+            "invalid",
+            "The code does not",
+        ),
+        "source": ((BLOCK, call("respond", answer="def answer(a, b):\n    return a")), "failed", "4 of 4 calls"),
+    },
+)
+
+
+@pytest.mark.parametrize("odd", ODD, ids=["no answers", "strange answers"])
+def test_odd_agents_get_a_verdict_with_a_reason(
+    project: Path, scripted: ScriptedModel, until: Until, odd: dict[str, tuple[tuple[str, ...], str, str]]
+) -> None:
+    def answer(body: dict[str, Any]) -> str:
+        first = str(body["messages"][1])
+        page = "none" if "no documentation" in first else "README" if "has 6 lines" in first else "source"
+        return scripted_agent(*odd[page][0])(body)
+
+    scripted.answer = answer
+    session = project.parent / "use.session"
+    run = ordered(session, project, max_steps=3)
+    assert finished(session, until) == "done"
+    rows = by_page(session, run)
+    assert {page: row.verdict for page, row in rows.items()} == {page: verdict for page, (_, verdict, _) in odd.items()}
+    for page, row in rows.items():
+        assert (row.verdict_reason or "").startswith(odd[page][2])
+        assert len(list(steps_of(session, row))) <= 3
+
+
+@pytest.mark.slow
+def test_a_killed_agent_starts_again_with_its_recorded_answers_and_observations(
+    project: Path, scripted: ScriptedModel, until: Until
+) -> None:
+    asleep = True
+
+    def answer(body: dict[str, Any]) -> str:
+        if asleep and sum(message["role"] == "assistant" for message in body["messages"]) == 3:
+            cancel(session, run)
+            return "I was cancelled."
+        return scripted_agent(*STEPS)(body)
+
+    session, run = project.parent / "use.session", ""
+    scripted.answer = scripted_agent(*STEPS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launching, "launch", lambda *_: None)
+        run = ordered(session, project)
+    scripted.answer = answer
+    resume(session, run)
+    assert finished(session, until) == "cancelled"
+    before = {row.id: [text for _, text in steps_of(session, row)] for row in by_page(session, run).values()}
+    asleep = False
+    asked = len(scripted.seen)
+    resume(session, run)
+    assert finished(session, until) == "done"
+    for row in by_page(session, run).values():
+        assert row.verdict == "passed"
+        observations = [text for _, text in steps_of(session, row)]
+        # What ran has another output each time.
+        assert observations[: len(before[row.id])][:3] == before[row.id][:3]
+        assert len(observations) == 4
+    answered = sum(len(texts) for texts in before.values())
+    assert len(scripted.seen) - asked <= 12 - answered
+
+
+@pytest.mark.slow
+def test_a_replay_repeats_the_steps_without_model_and_sandbox(
+    project: Path, scripted: ScriptedModel, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, again = project.parent / "use.session", project.parent / "again.session"
+    run = ordered(session, project, max_steps=5)
+    finished(session, until)
+    asked = len(scripted.seen)
+    monkeypatch.setattr(PackageSandbox, "output", None)
+    replayed = ordered(again, project, evaluator=f"replay:{session}")
+    assert finished(again, until) == "done"
+    assert len(scripted.seen) == asked
+    first, second = by_page(session, run), by_page(again, replayed)
+    for context, row in second.items():
+        assert row.verdict == "passed"
+        assert [text for _, text in steps_of(again, row)] == [text for _, text in steps_of(session, first[context])]
+
+
+def test_the_spend_limit_ends_agents_between_steps(project: Path, scripted: ScriptedModel, until: Until) -> None:
+    session = project.parent / "use.session"
+    run = ordered(session, project, evaluator="agent:gpt-4o", spend_limit=0.004)
+    finished(session, until)
+    rows = by_page(session, run)
+    assert {row.verdict for row in rows.values()} <= {"error", "passed"}
+    stopped = [row for row in rows.values() if row.verdict == "error"]
+    assert stopped
+    assert all("spend limit" in (row.verdict_reason or "") for row in stopped)
+    with SessionReader(session) as reader:
+        trial = reader.trajectory(stopped[0].id)
+        assert trial is not None
+        assert (trial.state, trial.error_kind) == ("failed", "budget")
+        spent = reader.run(run).spend_usd  # type: ignore[union-attr]
+    assert spent == pytest.approx(sum(row.cost_usd or 0.0 for row in rows.values()))

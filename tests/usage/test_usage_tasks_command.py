@@ -64,8 +64,8 @@ MIXED = TESTS + "    [pkg.one(n) for n in range(5)]\n    pkg.opened(object())\n 
             MIXED,
             [
                 "of its 3 callables",
-                "1 take or return what no literal writes",
-                "1 are called with fewer than three different literals",
+                "1 take or return",
+                "1 are called with fewer than three",
                 "1 give the same result for every call",
             ],
         ),
@@ -74,5 +74,5 @@ MIXED = TESTS + "    [pkg.one(n) for n in range(5)]\n    pkg.opened(object())\n 
 def test_without_tasks_one_sentence_says_why(listed, tests, sentences):
     code, _, errors = listed({"tests/test_pkg.py": tests})
     assert code == 1
-    assert all(sentence in errors for sentence in sentences)
+    assert [sentence for sentence in sentences if sentence not in errors] == [], errors
     assert "Traceback" not in errors

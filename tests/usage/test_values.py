@@ -32,6 +32,7 @@ _HASHABLE = st.one_of(
     st.fractions(),
     st.lists(st.sampled_from(["a", "b c", "é"])).map(lambda parts: pathlib.PurePosixPath(*parts)),
     st.lists(st.sampled_from(["a", "b c"])).map(lambda parts: pathlib.Path(*parts)),
+    st.sampled_from([int, str, object, len, sorted]),
     st.builds(range, st.integers(0, 9), st.integers(0, 9), st.integers(1, 3)),
 )
 _VALUES = st.recursive(
@@ -107,7 +108,9 @@ def _endless() -> list[Any]:
         _Colour.RED,
         collections.OrderedDict(a=1),
         object(),
-        len,
+        print,
+        _Colour,
+        [].append,
         float("nan"),
         complex(0, float("nan")),
         decimal.Decimal("sNaN"),

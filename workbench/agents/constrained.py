@@ -42,7 +42,7 @@ _REQUIREMENT = re.compile(r"""^\s*["']?([A-Za-z][\w.-]*)(?:\[[\w,-]+\])?\s*(?:[<
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """The facts about the repository on which the grammar of the next answer depends."""
+    """Facts about the repository that determine the grammar of the agent's next answer."""
 
     title: str  # the project's name
     folders: tuple[str, ...] = ()

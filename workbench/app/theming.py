@@ -83,7 +83,7 @@ def _faintest(color: Color, towards: Color, grounds: Sequence[Color], least: flo
 
 
 def _clearest(ground: Color, *colors: Color) -> Color:
-    """Return the first colour that is readable on a background, or else the best of these, black and white."""
+    """Return the first colour that is readable on a background, or else the best of ``colors``, black and white."""
     for color in colors:
         if contrast(color, ground) >= TEXT + _MARGIN:
             return color

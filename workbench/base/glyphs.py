@@ -101,7 +101,7 @@ def shown_in(environment: Mapping[str, str]) -> bool:
 
 
 def worded(text: str) -> str:
-    """Convert one of our own lines to ASCII: words for signs, plain punctuation, and backslash escapes for the rest."""
+    """Convert one of our own lines to ASCII: words for signs, plain punctuation, otherwise backslash escapes."""
     if text.isascii():
         return _BEFORE_ITS_WORD.sub("", text)
     text = _WAITING_FIRST.sub(r"\1", _BEFORE_ITS_WORD.sub("", text))
@@ -110,7 +110,7 @@ def worded(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Convert external text to ASCII without loss: plain punctuation, and backslash escapes for the rest."""
+    """Convert external text to ASCII without loss: plain punctuation, otherwise backslash escapes."""
     return text.translate(_PUNCTUATION).encode("ascii", "backslashreplace").decode("ascii")
 
 

@@ -201,7 +201,7 @@ class NameClaims(Lookup):
                 return self.true(line, "name", text)
             if whole and not project.occurs(name) and (suggestion := slip_of(name, members)):
                 return self.untrue(line, "name", name, f"{owner} has no {name}", suggestion, True)
-            return self.unknown(line, "name", text, f"{owner} may inherit or make {name}")
+            return self.unknown(line, "name", text, f"{owner} may inherit {name} or create it at run time")
         if project.occurs(owner) or known.is_known(owner):
             if project.occurs(rest[-1]):
                 return self.true(line, "name", text)

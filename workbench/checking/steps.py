@@ -71,7 +71,7 @@ class PagePlan:
     steps: list[PlannedStep]
 
     def without(self, leaves: Callable[[int, PlannedStep], bool], reason: str, *, harmless: bool = True) -> PagePlan:
-        """Return the plan with each step for which ``leaves`` returns true settled as not run."""
+        """Return the plan, with the steps that ``leaves`` selects marked as not run."""
         steps = list(self.steps)
         for at, step in enumerate(steps):
             if step.kind != "settled" and leaves(at, step):

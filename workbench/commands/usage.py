@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import Iterator
 
 from workbench.base import settings
-from workbench.base.files import expanded
 from workbench.base.text import one_line, plural
 from workbench.catalog import check_python, resolve_case
 from workbench.commands.arguments import Argument, Verb, plan_arguments, plan_of, shared
@@ -17,7 +16,7 @@ from workbench.commands.terminal import StageBars, Terminal
 from workbench.commands.usage_results import watch_usage
 from workbench.commands.watching import position
 from workbench.engine.usage_building import NoUsageTasks, PreparedUsage, dropped_usage, prepare_usage
-from workbench.orders.usage import UsageOrder
+from workbench.orders.usage import UsageOrder, named_session
 from workbench.pages.page import Note, PageTable, Part, Subheading
 from workbench.plans.usage import UsagePlan
 from workbench.sandbox import choose_backend
@@ -101,6 +100,9 @@ def _parts(built: UsageTaskSet) -> Iterator[Part]:
     if built.dropped:
         entries = tuple((one.stage, one.id, one.reason) for one in built.dropped)
         yield from (Subheading("No task", f"{len(entries):,}"), PageTable(("", "", ""), entries))
+    dropped = ", ".join(f"{number} {stage}" for stage, number in dropped_usage(built).items())
+    if dropped:
+        yield Note(f"Dropped: {dropped}", "plain")
     yield Note(
         f"{plural(len(built.tasks), 'task')} of {built.stages['callables']} public callables and forms of commands · "
         f"{plural(built.tests, 'passing test')} · {built.backend}",
@@ -128,8 +130,8 @@ _MEASURE: dict[str, Argument] = {
 def measure(arguments: argparse.Namespace) -> int:
     """Return 0 if every answer has a verdict, 130 if interrupted, and otherwise 1; gaps of a page are not errors."""
     plan = plan_of(UsagePlan, arguments)
-    named = expanded(plan.source)
-    within = arguments.session or (plan.source if named.suffix == ".session" or arguments.trial else "")
+    named = named_session(plan.source, arguments.trial)
+    within = arguments.session or ("" if named is None else str(named))
     order = UsageOrder(session_path(within), plan, tuple(arguments.trial))
     since = position(order.session)
     return carry_out(

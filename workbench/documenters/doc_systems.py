@@ -159,7 +159,7 @@ def program_of(docs: DocsName) -> Any:
 
 
 def docstrings_file(docs: DocsName, snapshot: Snapshot) -> Path:
-    """Return the path of the file with a program's docstrings of a repository, which may not exist yet."""
+    """Return the path of the file for the docstrings that a program writes for a repository; it may not exist yet."""
     adapter = program_of(docs).adapter(docs.rest, docs.version)
     return WorkFolder(snapshot, adapter.name, adapter.basis).folder / DOCSTRINGS_FILE
 

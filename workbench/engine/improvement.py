@@ -74,7 +74,7 @@ class _Proposal:
 
 
 def execute_improvement(session: Path, improvement: str) -> int:
-    """Execute the rest of an order and record how it ended; return 0, 130 if cancelled, or the error's exit code."""
+    """Execute the remaining work of an order and record its end; return 0, 130 if cancelled, or an error's exit code."""
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
     if row is None or row.state == "cancelled":

@@ -71,7 +71,7 @@ _CHANGED = {
     "runs": {
         "state": _STATE,
         "error": f"coalesce(iif(runs.state = {_STATE}, runs.error, NULL), iif(excluded.state = {_STATE}, excluded.error, NULL))",
-        # A copy of a run repeats the same spend, which must not be added.
+        # A copy of a run repeats the same spend, which must not be counted twice.
         "spend_usd": "iif(:is_copy, max(runs.spend_usd, excluded.spend_usd), runs.spend_usd + excluded.spend_usd)",
         "name": "coalesce(runs.name, excluded.name)",
         "note": "coalesce(runs.note, excluded.note)",
@@ -125,13 +125,14 @@ class _SourceMerger:
         self._db.create_function("item_renamed", 1, self._item_renamed)
         self._name_runs()
         self._name_anew(
-            "trials", "repeat", ("agent", "model", "case_id", "content"), self._is_same_trial,
-            lambda row, repeat: trial_id(row["agent"], row["model"], row["case_id"], repeat, row["content"]),
-        )  # fmt: skip
-        self._name_anew(
             "candidates", "sample", ("task_id", "evaluator", "prompt", "context"), _is_same_candidate,
             lambda row, sample: candidate_id(row["task_id"], row["evaluator"], _version(row), sample),
         )  # fmt: skip
+        self._name_anew(
+            "trials", "repeat", ("agent", "model", "case_id", "content"), self._is_same_trial,
+            lambda row, repeat: trial_id(row["agent"], row["model"], row["case_id"], repeat, row["content"]),
+        )  # fmt: skip
+        self._name_trajectories()
         self._add_runs()
         self._copy("tasks", "id NOT IN (SELECT id FROM main.tasks)")
         self._copy("tasks", "state = 'excluded'")
@@ -241,7 +242,9 @@ class _SourceMerger:
         If the id of a row belongs to a different result, the row becomes the next repeat or sample of its group.
         """
         here = {row["id"]: row for row in self._rows(f"main.{table}")}
-        ours = self._rows(f"src.{table}", "ORDER BY rowid")
+        # The trial of a reader agent has the identity of its candidate.
+        own = "WHERE id NOT IN (SELECT id FROM src.candidates) " if table == "trials" else ""
+        ours = self._rows(f"src.{table}", f"{own}ORDER BY rowid")
         used = here.keys() | {row["id"] for row in ours}
         most: Counter[tuple[object, ...]] = Counter()
         for row in (*here.values(), *ours):
@@ -263,6 +266,14 @@ class _SourceMerger:
             if table == "candidates":
                 samples, asked = self._more.setdefault(row["run_id"], {}), (row["evaluator"], _version(row))
                 samples[asked] = max(samples.get(asked, 0), most[of] + 1)
+
+    def _name_trajectories(self) -> None:
+        """Give the trials of reader agents the new ids of their candidates, with which they are added or left out."""
+        of_candidates = (
+            "SELECT old, new, number FROM temp.names WHERE kind = 'candidates' AND old IN (SELECT id FROM src.trials)"
+        )
+        for old, new, number in self._db.execute(of_candidates).fetchall():
+            self._rename("trials", old, new, number)
 
     def _is_same_trial(self, mine: _Row, theirs: _Row) -> bool:
         if any(mine[name] != theirs[name] for name in mine if name not in {"run_id", "position"}):

@@ -32,7 +32,7 @@ class MergeFailed(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The new session, with the number of rows and of rows shared by several sources, for each table."""
+    """The new session; for each table, the number of rows and how many of them occur in several sources."""
 
     path: Path
     rows: dict[str, int]
@@ -47,9 +47,9 @@ class Merged:
 
 
 def merge(sources: Sequence[Path], target: Path, on_source: Callable[[str], None] = lambda _: None) -> Merged:
-    """Write a new session with the results of several; ``on_source`` is called with the name of each when it is read.
+    """Merge several sessions into a new one; ``on_source`` is called with a session's name before reading it.
 
-    A running run is copied in its present state and is interrupted in the copy. Raises UsageError, SessionError or
+    A run that is still running is copied in its present state and marked as interrupted in the copy. Raises UsageError, SessionError or
     MergeFailed.
     """
     paths = list(dict.fromkeys(path.resolve() for path in sources))

@@ -87,7 +87,10 @@ def _saved(writer: SessionWriter, fate: Fate) -> str:
             if rescued:
                 where = f"The data that could be saved is in {rescued.name}. {go_on} {rescued}"
             elif leftover:
-                where = f"The most recent records are in {leftover.name}, which only a copy of the former file can use."
+                where = (
+                    f"The most recent records are in {leftover.name}, which can be read only with a copy of "
+                    "the original file."
+                )
             return f"{name} was overwritten {ended}. {where}"
         rescued = writer.rescue()
     except (WorkbenchError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Execute a usage run: build the usage tasks of a source, let readers of its pages answer them, and test the answers."""
+"""Execute a usage run: build the tasks of a source, have readers of its pages answer them, and test the answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from workbench.usage import controls, gaps, literal, probing, prompts, verdicts
 from workbench.usage.reader_agent import steps_of
 from workbench.usage.statements import statement
 from workbench.usage.tasks import UsageTask
-from workbench.usage.tree import usage_workspace
+from workbench.usage.tree import module_name, usage_workspace
 
 # An option in the declarations of argparse, click and typer: a string by itself.
 _OPTION = re.compile(r"""["'](--?[A-Za-z][\w-]*)["']""")
@@ -45,7 +45,7 @@ REBUILT = "The tasks were built again, and this is no longer one of them."
 
 @dataclass(frozen=True, slots=True)
 class UsageItem(TaskItem):
-    """A usage task at a position of the tree in which answers are tested."""
+    """A usage task and its position in the tree in which answers are tested."""
 
     id: str
     task: UsageTask
@@ -172,13 +172,18 @@ class Pages:
         return text
 
     def _sources(self) -> str:
-        root, sources = self._prepared.snapshot.root, {}
-        for name in self._prepared.built.names:
-            path = root / name.path
-            if name.module not in sources and path.is_file():
-                sources[name.module] = path.read_text("utf-8", "replace")
+        root, built = self._prepared.snapshot.root, self._prepared.built
+        roots = self._prepared.environment.workspace.import_roots
+        of_commands = (task.target.path for task in built.tasks if task.target.kind == "command")
+        paths = dict.fromkeys([*(name.path for name in built.names), *of_commands])
+        # By the module that defines them, from which all of its names can be imported
+        sources = {
+            module_name(path, roots): (root / path).read_text("utf-8", "replace")
+            for path in paths
+            if (root / path).is_file()
+        }
         options = sorted({option for source in sources.values() for option in _OPTION.findall(source)})
-        programs = "".join(f"```sh\n{program}\n```\n" for program in self._prepared.built.programs)
+        programs = "".join(f"```sh\n{program}\n```\n" for program in built.programs)
         listed = f"Options: {', '.join(f'`{option}`' for option in options)}\n" if programs and options else ""
         return f"{programs}{listed}\n{prompts.page_of_sources(sources)}"
 
@@ -190,7 +195,7 @@ class Prober:
     sandboxes: Pool
     limits: Limits
 
-    async def fitting(self, item: UsageItem, attempts: Sequence[probing.Attempt]) -> probing.Attempt | None:
+    async def fitting(self, item: UsageItem, attempts: Sequence[probing.AnswerAttempt]) -> probing.AnswerAttempt | None:
         """Return the first attempt that fits both shown calls, or None."""
         if not attempts:
             return None
@@ -206,10 +211,10 @@ class Prober:
 
 @dataclass(eq=False)
 class AttemptingReader:
-    """A reader without a model, which keeps the first answer that fits the shown calls."""
+    """A reader without a model; it submits the first answer that fits the shown calls."""
 
     prober: Prober
-    attempts: Callable[[UsageTask], list[probing.Attempt]]
+    attempts: Callable[[UsageTask], list[probing.AnswerAttempt]]
     page: str = ""
 
     async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:

@@ -1,4 +1,4 @@
-"""Execute a reader agent: it reads a page in portions, tries the package in a sandbox, and hands in an answer."""
+"""Execute a reader agent: it reads a page in portions, tries the package in a sandbox, and submits an answer."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _STOPPED = {
     "output": "It was stopped, because it printed too much.",
     "disk": "It was stopped, because it wrote too much.",
 }
-#: Folders of the system with packages and pages that a distribution may have of the project.
+#: System folders with packages and manual pages that a distribution may have installed for the project.
 _SYSTEM_PACKAGES = (
     "lib*/python3*/dist-packages",
     "lib*/python3*/site-packages",
@@ -76,7 +76,7 @@ _SYSTEM_PACKAGES = (
 
 @dataclass(eq=False)
 class PackageSandbox:
-    """Runs code and commands where a project's package is installed as bytecode."""
+    """Runs code and commands in a sandbox in which a project's package is installed as bytecode."""
 
     _workspace: Workspace
     _targets: Sequence[str]  # the files of its public callables
@@ -130,12 +130,12 @@ def _system_packages(python: Path) -> Iterator[Path]:
 
 
 class RecordedObservations:
-    """The observations of the steps in a session for which ``column`` has a value, by the request before them."""
+    """The recorded observations of the steps that have a value in ``column``, by the preceding request."""
 
     def __init__(self, session: Path, column: str, value: object) -> None:
         self._session = session
         with SessionReader(session, surveyed=False) as reader:
-            # Of several, the first counts, as with answers that are replayed.
+            # # If there are several, the first one counts, as with replayed answers.
             rows = reader.query(f"{_OBSERVATIONS} AND {column} = ? ORDER BY calls.id DESC", (value,))
         self._blobs = dict(rows)
 
@@ -158,7 +158,7 @@ class ReaderSteps(AgentSteps):
     observations: RecordedObservations
 
     async def answer(self) -> str | None:
-        """Return the answer that the agent hands in, or None if it used its last step for something else."""
+        """Return the answer that the agent submits, or None if it used its last step otherwise."""
         conversation = Conversation.begin(*reader_agent.first_messages(self.task, self.page, self.max_steps))
         while self.steps_left > 0:
             turn = await self.ask(conversation.messages)
@@ -206,7 +206,7 @@ class ReaderSteps(AgentSteps):
 
 
 class AgentReader(ModelEvaluator):
-    """A reader agent with a model; each of its candidates has a trial with the same id, which holds its steps."""
+    """A reader agent with a model. The steps of a candidate are recorded as a trial with the candidate's id."""
 
     def __init__(
         self, ask: Ask, gateway: Gateway, calls: SessionCallLog, record: RunRecord, page: str, sandbox: PackageSandbox
@@ -218,7 +218,7 @@ class AgentReader(ModelEvaluator):
         self._model = ask.evaluator.removeprefix(AGENT_PREFIX)
 
     async def respond(self, item: TaskItem, candidate: str, sample: int) -> EvaluatorResponse:
-        """Let the agent answer; it starts again if it was interrupted, and gets the recorded answers to its requests."""
+        """Let the agent answer. An interrupted agent starts again and gets the recorded answers to its requests."""
         usage = cast("UsageItem", item)
         writer, steps_most = self._record.writer, reader_agent.steps_of(self._ask.prompt)
         assert steps_most is not None
@@ -254,7 +254,7 @@ class AgentReader(ModelEvaluator):
         return replace(response, call=self._calls.last_call(candidate))
 
     def _begin(self, item: UsageItem, candidate: str, sample: int) -> RecordedObservations:
-        """Begin the trial, or begin it again, and return the observations that its steps had."""
+        """Start or restart the trial, and return the observations recorded for its steps."""
         writer, model = self._record.writer, self._model
         if model.startswith(REPLAY):
             earlier = RecordedObservations(Path(model.removeprefix(REPLAY)), "calls.sample", sample)

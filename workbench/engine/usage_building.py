@@ -43,8 +43,8 @@ async def prepare_usage(
 ) -> PreparedUsage:
     """Fetch a repository, set up its environment and build its usage tasks.
 
-    ``pinned`` is the content that an earlier part of the run worked on; it is used again if it still exists.
-    Raises NoUsageTasks if there are none, and SuiteFailed if the repository's tests cannot be used.
+    ``pinned`` is the content that an earlier part of the run used; it is reused if it still exists. Raises NoUsageTasks
+    if there are none, and SuiteFailed if the repository's tests cannot be used.
     """
     case, snapshot = await fetch(source, progress, pinned)
     environment = await set_up(case, snapshot, backend, progress)

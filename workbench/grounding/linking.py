@@ -184,7 +184,7 @@ def _parameter(claim: GroundingClaim) -> bytes:
 
 
 def _made_option(claim: GroundingClaim, text: _SearchedText) -> tuple[int, int] | None:
-    """Return where a text defines the parameter or option from which a parser derives this option, or None."""
+    """Find the definition of the parameter or option from which a parser derives this option, or return None."""
     name, plain = claim.text.removeprefix("--"), _parameter(claim)
     if name.startswith("no-") and plain in text.has and _PARSERS.search(text.data):
         match = re.search(rb"--" + re.escape(plain.replace(b"_", b"-")) + rb"(?![\w-])", text.data)

@@ -50,7 +50,7 @@ def check_docstring(source: bytes, function: Function, text: str, project: Proje
             if leakage.overlap >= THRESHOLD
             else f"it repeats {leakage.longest} tokens of the body in a row"
         )
-        raise Refused("leakage", f"it carries the code: {how}")
+        raise Refused("leakage", f"it contains the code: {how}")
     if untrue := untrue_claims(text, function, project):
         raise Refused("claims", "; ".join(untrue[:3]))
     return laid_out, changed

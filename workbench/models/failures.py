@@ -223,7 +223,7 @@ def provider_message(raised: BaseException, keys: Iterable[str] = ()) -> str:
         message = shorter
     before, traced, after = message.partition(_TRACEBACK)
     if traced:
-        # The last line of a traceback names the exception; the rest only helps the server's developers.
+        # The last line of a traceback names the exception; the other lines only help the server's developers.
         message = before.strip(" :-") or (after.strip().splitlines() or [""])[-1]
     return one_line(message, 240).rstrip(". ") or type(raised).__name__
 

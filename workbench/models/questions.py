@@ -20,8 +20,8 @@ TRIES = 3
 def mark_for(*contents: str) -> str:
     """Return a delimiter that occurs in none of the contents.
 
-    It is derived from the contents, so that equal questions are equal requests (for replay and resume). It cannot be
-    forged: a text would have to contain its own hash, and even then another delimiter would be chosen.
+    It is derived from the contents, so the same question is always the same request (for replay and resume). It cannot
+    be forged: a text would have to contain its own hash, and even then another delimiter would be chosen.
     """
     salt = 0
     while True:

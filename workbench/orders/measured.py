@@ -17,6 +17,7 @@ from workbench.base import paths
 from workbench.base.errors import WorkbenchError
 from workbench.session import SUFFIX, SessionReader
 from workbench.session.sample_counts import COUNTS
+from workbench.session.schema import WRITTEN
 
 if TYPE_CHECKING:
     from workbench.repository import Snapshot
@@ -78,9 +79,9 @@ class MeasuredRates:
         return [rate.tested for rate in self.candidates if rate.case == source]
 
 
-_TRIALS = """
+_TRIALS = f"""
 SELECT agent, model, case_id, (SELECT count(*) FROM steps WHERE trial_id = trials.id AND answer_blob IS NOT NULL), seconds, cost_usd
-FROM trials WHERE state = 'done' AND parent = '' AND seconds > 0 AND run_id NOT IN (SELECT value FROM json_each(?))
+FROM trials WHERE {WRITTEN} AND state = 'done' AND parent = '' AND seconds > 0 AND run_id NOT IN (SELECT value FROM json_each(?))
 """
 _JUDGING = """
 SELECT model, count(*), sum(latency_s), sum(cost_usd), count(cost_usd) FROM calls

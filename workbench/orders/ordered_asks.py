@@ -37,7 +37,7 @@ class OrderedAsk:
 class OrderedWork:
     """The tasks and candidates of an order that exist so far."""
 
-    tasks: tuple[TaskRow, ...]  # Including excluded ones
+    tasks: tuple[TaskRow, ...]  # Including excluded tasks
     candidates: Mapping[str, tuple[CandidateRow, ...]]  # By task
     controls: Mapping[str, tuple[CandidateRow, ...]]  # By task
     others: bool  # Whether other orders of the run have unfinished candidates

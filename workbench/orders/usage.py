@@ -1,4 +1,4 @@
-"""Place orders to measure the use of pages: which pages, which project, which reader. Cheap to import."""
+"""Place orders to measure the use of pages: choose the pages, the project and the reader. Cheap to import."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workbench import catalog
+from workbench.base import paths
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.extension_check import import_folders
 from workbench.base.extensions import is_dotted
@@ -67,10 +68,22 @@ def read_page_arm(path: Path) -> PageArm:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is measured: pages of one project."""
+    """The pages of one project that are measured."""
 
     source: str
     pages: tuple[PageArm, ...]
+
+
+def named_session(source: str, trials: Sequence[str] = ()) -> Path | None:
+    """Return the session that a source names, or None if it names a project or a page. Raises UsageError."""
+    path = expanded(source)
+    if path.suffix == ".session" or trials:
+        return resolve_session(source)
+    known = paths.sessions_dir() / f"{source}.session"
+    if "/" in source or path.exists() or not known.exists():
+        return None
+    # A case takes precedence over a session of the same name.
+    return None if any(case.id == source for case in catalog.load_cases()[0]) else known
 
 
 def subjects_of(plan: UsagePlan, trials: Sequence[str] = ()) -> tuple[Path | None, list[Subject]]:
@@ -79,10 +92,9 @@ def subjects_of(plan: UsagePlan, trials: Sequence[str] = ()) -> tuple[Path | Non
     ``trials`` selects trials of the session (id, prefix of an id, or case).
     """
     path = expanded(plan.source)
-    if path.suffix == ".session" or (trials and not path.exists()):
-        return _of_session(resolve_session(plan.source), trials)
-    if trials:
-        raise UsageError(f"--trial needs a session, which {plan.source} is not.")
+    session = named_session(plan.source, trials)
+    if session is not None:
+        return _of_session(session, trials)
     if path.is_file() and path.suffix.lower() in _SUFFIXES:
         if plan.readme:
             raise UsageError(f"{plan.source} is a page already; name its project to measure another one.")
@@ -172,7 +184,7 @@ def _recorded_ask(session: Path) -> Ask:
         runs = [run for run in reader.runs() if run.kind == "usage"]
         asks = [ask for run in runs for ask in UsagePlan.from_json(run.config).asks if ask.prompt]
     if not asks:
-        raise UsageError(f"{session.name} holds no answers of a reader to replay.")
+        raise UsageError(f"{session.name} contains no answers of a reader to replay.")
     return asks[-1]
 
 
@@ -235,7 +247,7 @@ class UsageOrder(WorkOrder):
 
 
 def resolved(plan: UsagePlan, subject: Subject) -> UsagePlan:
-    """Fill in this machine's defaults; every page is measured beside no page and the sources."""
+    """Fill in this machine's defaults; every page is compared with no page and with the sources."""
     from workbench.sandbox.choose import backend_info
 
     check_regeneration(plan)
@@ -282,7 +294,7 @@ def order_usage(session: Path, plan: UsagePlan, pages: Sequence[PageArm]) -> str
 def own_page(root: Path, reference: str | None, *, docs: bool) -> tuple[str, str]:
     """Return the name and text of a project's own README, with the pages of its docs if ``docs`` is set.
 
-    A test case without a README in its repository has the one of its ground truth. Both are "" without any.
+    If the repository of a test case has no README, the one of its ground truth is used. Both are "" if there is none.
     """
     paths = find_pages(root)
     pages = paths if docs else [path for path in paths if "/" not in path][:1]

@@ -103,7 +103,7 @@ def _pages(results: UsageResults) -> PageTable:
 
 
 def _gaps(lines: list[TaskUse], title: str) -> Iterator[Part]:
-    """Yield what an author can mend, by section, and the tasks that the page never names."""
+    """Yield the gaps that an author can close, by section, and the tasks that the page never names."""
     found = [(one, one.gap) for one in lines if one.gap is not None]
     if not found:
         return

@@ -20,7 +20,7 @@ PlanT = TypeVar("PlanT")
 
 
 class Effect(Enum):
-    """The effect on an order into the same session if an argument has a different value."""
+    """The effect of a different argument value on an order that is placed in the same session."""
 
     RUN = "another run beside the first"
     TASK = "tasks that differ become new ones in the same run"
@@ -95,7 +95,7 @@ def of_study(kind: type[Any], tables: Mapping[str, object]) -> dict[str, Any]:
 
 
 def further(plan: object, effect: Effect, named: Iterable[str]) -> str:
-    """Return ``/name=value`` for each argument that has this effect and a non-default value.
+    """Return ``/name=value`` for each argument of a plan that has ``effect`` and a non-default value.
 
     Arguments in ``named`` are excluded.
     """

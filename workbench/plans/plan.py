@@ -219,7 +219,7 @@ class Acceptance:
     problem: str = ""
 
     def answers(self, ask: Ask) -> bool:
-        """Return whether this covers ``ask``: it is for the same thing, with at least as many samples."""
+        """Return whether this covers ``ask``: it is the same request, with at least as many samples."""
         enough = not self.ask.samples or (ask.samples and ask.samples <= self.ask.samples)
         return same_but_samples(self.ask, ask) and bool(enough)
 
@@ -431,7 +431,7 @@ class ImprovementPlan(Plan):
 
     @property
     def meaning(self) -> tuple[object, ...]:
-        """The arguments that identify the result; an order that differs only in others continues it."""
+        """The arguments that identify the result; an order that differs only in other arguments continues it."""
         base = self.base
         if base.extra_body in ("", "{}"):  # both mean that a request has no further fields
             base = replace(base, extra_body="{}")

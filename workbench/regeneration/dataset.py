@@ -49,7 +49,7 @@ class DatasetRow:
     total_tests: int = _column("int", "number of tests in PASS_TO_PASS")
     PASS_TO_PASS: tuple[str, ...] = _column("list[str]", "T_i: pytest node ids, parameters kept, in pytest's order")
     FAIL_TO_PASS: tuple[str, ...] = _column(
-        "list[str]", "always empty, as in RealCode: the original passes before, too"
+        "list[str]", "always empty, as in RealCode, because all tests pass with the original body"
     )
     image_name: str = _column("str", "Docker image of the Python version with which the tests ran here")
     build_command: str = _column(

@@ -56,7 +56,7 @@ class CompletedBody:
 
 
 def parse_program(text: str) -> ast.Module | None:
-    """Parse module code, dropping trailing statements until the rest parses; return None if nothing parses."""
+    """Parse module code, dropping trailing statements until the code parses; return None if nothing parses."""
     with contextlib.suppress(*python_syntax.UNREADABLE):
         return python_syntax.parse(text)
     lines = read_lines(text)
@@ -438,7 +438,7 @@ def _parameter_pairs(node: FunctionNode, expected: ast.arguments, function: Func
 
 
 def _call_arguments(expected: ast.arguments, answer: ast.arguments | None) -> str:
-    """Return the arguments of a call from a function with ``expected`` parameters to the answer's function."""
+    """Return the argument list with which a wrapper with the ``expected`` parameters calls the answer's function."""
     by_keyword = {one.arg for one in answer.kwonlyargs} if answer is not None else set()
     if answer is not None and answer.kwarg and not answer.vararg:
         by_keyword |= set(_positional(expected)[len(_positional(answer)) :])

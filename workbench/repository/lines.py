@@ -247,6 +247,6 @@ def _shared(one: str, other: str) -> str:
 
 
 def dedent(text: str) -> str:
-    """Return ``text`` with its first logical line at column 0, shifting the rest but leaving strings unchanged."""
+    """Return ``text`` with its first logical line at column 0, shifting the other lines except strings."""
     lines = read_lines(text)
     return _by_prefix(lines, base_indent(lines), "")

@@ -230,7 +230,7 @@ def _download(pip: _Pip, release: _Release, folder: Path, pin: str, largest: int
                 out.write(piece)
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and says_full(error):
-            raise  # The network is not to blame.
+            raise  # The cause is local, not the network.
         raise SourceUnavailable(
             f"{label} could not be downloaded ({_why(error)}); check the network and try again."
         ) from None

@@ -161,8 +161,8 @@ class View:
     def list_directory(self, path: str = ".", *, limit: int | None = None) -> tuple[str, ...]:
         """Return the visible names in a directory, sorted, with ``/`` after each directory name.
 
-        Beyond `LISTING_LIMIT` names, or ``limit`` characters of names, the rest is only counted, and the last item is
-        ``… N more``. The first name is always listed. Raises a subclass of `ViewError`, as does `read_file`.
+        Beyond `LISTING_LIMIT` names, or ``limit`` characters of names, further names are only counted, and the last
+        item is ``… N more``. The first name is always listed. Raises a subclass of `ViewError`, as does `read_file`.
         """
         folder, relative = self._resolve(path)
         if not folder.is_dir():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from workbench.results.spread import Total
 from workbench.rubric.scorecard import NO_FACTS_POINTS, Criterion, Scorecard
 from workbench.session.rows import ScoreRow
-from workbench.session.schema import ARCHIVED_RUNS
+from workbench.session.schema import COUNTED
 
 if TYPE_CHECKING:
     from workbench.results.spread import Agreement, PointSpread
@@ -122,7 +122,7 @@ def repeat_spreads(reader: SessionReader, trial: TrialRow) -> Mapping[tuple[str,
 
 def _repeats(reader: SessionReader, trial: TrialRow) -> list[str]:
     found = reader.query(
-        f"SELECT id FROM trials WHERE case_id = ? AND content = ? AND agent = ? AND model = ? AND (run_id NOT IN {ARCHIVED_RUNS} "
+        f"SELECT id FROM trials WHERE case_id = ? AND content = ? AND agent = ? AND model = ? AND (({COUNTED}) "
         "OR id = ?) ORDER BY started_at DESC LIMIT ?",
         (trial.case_id, trial.content, trial.agent, trial.model, trial.id, _MOST_REPEATS),
     )

@@ -13,7 +13,7 @@ from workbench.results.runs import plan_title
 from workbench.results.tasks import task_states
 from workbench.results.trials import trials_by_run
 from workbench.session.sample_counts import CONTROL_FAILS
-from workbench.session.schema import ARCHIVED_RUNS
+from workbench.session.schema import ARCHIVED_RUNS, COUNTED, WRITTEN
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -175,20 +175,21 @@ def gather(reader: SessionReader) -> SessionFacts:
 
 def trial_models(reader: SessionReader) -> list[str]:
     """Return the models of trials, with the newest trial's last; an imported trial may have an unknown model."""
-    models = f"SELECT model FROM trials WHERE run_id NOT IN {ARCHIVED_RUNS} AND model != '' GROUP BY model ORDER BY max(rowid)"
+    models = f"SELECT model FROM trials WHERE {COUNTED} AND model != '' GROUP BY model ORDER BY max(rowid)"
     return [model for (model,) in reader.query(models)]
 
 
 def models_used(reader: SessionReader) -> list[str]:
     others = (
         f"SELECT evaluator FROM candidates WHERE prompt != '' AND run_id NOT IN {ARCHIVED_RUNS} "
-        f"UNION SELECT judge FROM scorecards JOIN trials ON trials.id = trial_id WHERE run_id NOT IN {ARCHIVED_RUNS}"
+        f"UNION SELECT judge FROM scorecards JOIN trials ON trials.id = trial_id WHERE {COUNTED}"
     )
     return sorted({*trial_models(reader), *(name for (name,) in reader.query(others))})
 
 
 def _about(reader: SessionReader, runs: list[RunRow]) -> tuple[str, ...]:
-    of_trials = reader.query("SELECT DISTINCT case_name, agent FROM trials ORDER BY case_name, agent LIMIT 200")
+    names_of = f"SELECT DISTINCT case_name, agent FROM trials WHERE {WRITTEN} ORDER BY case_name, agent LIMIT 200"
+    of_trials = reader.query(names_of)
     names = [str(name) for row in of_trials for name in row]
     sources = [plan_title(run) for run in runs[-50:]]
     return tuple(dict.fromkeys([*(run.name for run in runs if run.name), *names, *sources]))

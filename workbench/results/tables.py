@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import UsageError
 from workbench.results.scores import cards_of
+from workbench.session.schema import ARCHIVED_RUNS, COUNTED
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
@@ -16,23 +17,23 @@ _TOKENS = (
     "CASE WHEN {0} = 0 AND EXISTS (SELECT 1 FROM imported WHERE item = trials.id) AND NOT EXISTS "
     "(SELECT 1 FROM steps WHERE trial_id = trials.id AND steps.{0} IS NOT NULL) THEN NULL ELSE {0} END AS {0}"
 )
-_KEPT = "NOT IN (SELECT id FROM runs WHERE archived_at IS NOT NULL)"
+_KEPT = f"NOT IN {ARCHIVED_RUNS}"
 TABLES: dict[str, str] = {
     "trials": (
         "SELECT trials.id AS trial, run_id AS run, case_id, case_name, agent, model, repeat, trials.state, trials.error, steps, "
         f"{_TOKENS.format('prompt_tokens')}, {_TOKENS.format('completion_tokens')}, cost_usd, seconds, trials.started_at, trials.finished_at, "
         "parent, fork_step, readme_blob, metadata_blob, (SELECT format FROM imported WHERE item = trials.id) AS imported_from "
-        f"FROM trials JOIN runs ON runs.id = run_id WHERE run_id {_KEPT} ORDER BY runs.created_at, run_id, position"
+        f"FROM trials JOIN runs ON runs.id = run_id WHERE {COUNTED} ORDER BY runs.created_at, run_id, position"
     ),
     "steps": (
         "SELECT trial_id AS trial, number, kind, action, target, problem, steps.prompt_tokens, steps.completion_tokens, "
         "steps.cost_usd, steps.seconds, steps.model, nullif(at, 0) AS at, observation_size, answer_blob, observation_blob "
-        f"FROM steps JOIN trials ON trials.id = trial_id WHERE run_id {_KEPT} ORDER BY trial_id, number"
+        f"FROM steps JOIN trials ON trials.id = trial_id WHERE {COUNTED} ORDER BY trial_id, number"
     ),
     "scores": (
         "SELECT trial_id AS trial, case_id, agent, scorecards.rubric, judge, "
         "CASE WHEN tier1 + tier2 + tier3 + tier4 IS NOT NULL THEN total END AS points, total, out_of, tier1, tier2, tier3, tier4, problem, at "
-        f"FROM scorecards JOIN trials ON trials.id = trial_id WHERE run_id {_KEPT} ORDER BY trial_id, rubric, judge"
+        f"FROM scorecards JOIN trials ON trials.id = trial_id WHERE {COUNTED} ORDER BY trial_id, rubric, judge"
     ),
     "criteria": "",
     "tasks": (

@@ -17,7 +17,7 @@ from workbench.results.spread import ScoreSpread, Total, comparable, spread_of
 from workbench.session.labels import in_words, labels_by_item
 from workbench.session.pending_work import trial_problem
 from workbench.session.rows import TrialRow
-from workbench.session.schema import ARCHIVED_RUNS
+from workbench.session.schema import COUNTED, WRITTEN
 
 if TYPE_CHECKING:
     from workbench.results.grounding import GroundingCounts
@@ -201,14 +201,14 @@ def trials_by_run(reader: SessionReader) -> dict[str, RunTrials]:
     states: dict[str, Counter[str]] = {}
     # SQLite takes a bare column next to min() from the row with the minimum.
     for run, state, count, position, trial in reader.query(
-        "SELECT run_id, state, count(*), min(position), id FROM trials GROUP BY run_id, state"
+        f"SELECT run_id, state, count(*), min(position), id FROM trials WHERE {WRITTEN} GROUP BY run_id, state"
     ):
         states.setdefault(run, Counter())[state] += count
         firsts[run] = min(firsts.get(run, (position, trial)), (position, trial))
     return {run: RunTrials(counts, firsts[run][1]) for run, counts in states.items()}
 
 
-_OWN = f"parent = '' AND run_id NOT IN {ARCHIVED_RUNS}"
+_OWN = f"parent = '' AND {COUNTED}"
 
 
 def trials_named(reader: SessionReader, trials: Iterable[str]) -> list[TrialRow]:
@@ -229,7 +229,7 @@ def latest_trial(reader: SessionReader) -> str | None:
     It is a running one, or else the last with steps, or else the last.
     """
     found = reader.query(
-        "SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id WHERE archived_at IS NULL "
+        f"SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id WHERE {COUNTED} "
         "ORDER BY trials.state = 'running' DESC, trials.started_at IS NOT NULL DESC, runs.created_at DESC, "
         "trials.started_at DESC, position LIMIT 1"
     )
@@ -254,22 +254,26 @@ class TrialOrder:
 
 
 def trial_order(reader: SessionReader, trial: TrialRow, before: TrialOrder | None = None) -> TrialOrder:
-    """Return a trial's place among the counted trials; ``before`` is reused until a trial is added."""
-    meant = f"run_id NOT IN {ARCHIVED_RUNS} OR trials.id = ?"
-    count = reader.query(f"SELECT count(*) FROM trials WHERE {meant}", (trial.id,))[0][0]
+    """Return a trial's place among the counted trials, or for one of a usage run, among those of its run.
+
+    ``before`` is reused until a trial is added.
+    """
+    written = reader.query(f"SELECT 1 FROM trials WHERE {WRITTEN} AND id = ?", (trial.id,))
+    among, key = (f"({COUNTED}) OR trials.id = ?", trial.id) if written else ("trials.run_id = ?", trial.run_id)
+    count = reader.query(f"SELECT count(*) FROM trials WHERE {among}", (key,))[0][0]
     if before is not None and len(before.order) == count:
         return before
     found = reader.query(
-        f"SELECT trials.id, case_id, parent FROM trials JOIN runs ON runs.id = trials.run_id WHERE {meant} "
+        f"SELECT trials.id, case_id, parent FROM trials JOIN runs ON runs.id = trials.run_id WHERE {among} "
         "ORDER BY runs.created_at, run_id, position",
-        (trial.id,),
+        (key,),
     )
     previous = trial.parent or None
-    for key, case, parent in found if previous is None else ():
-        if key == trial.id:
+    for other, case, parent in found if previous is None else ():
+        if other == trial.id:
             break
         if case == trial.case_id and not parent:
-            previous = key
+            previous = other
     return TrialOrder(tuple(key for key, *_ in found), previous)
 
 

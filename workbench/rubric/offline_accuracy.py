@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _COMMON_FILES = frozenset({"main.py", "cli.py", "app.py", "__main__.py", "__init__.py", "core.py", "run.py"})
 FULL_COVERAGE = 0.7
-"""Share of the facts' weighted words, close together, that earns full points; the rest leaves room for paraphrase."""
+"""Share of the facts' weighted words, close together, that earns full points; less than 1 to allow paraphrase."""
 NO_COVERAGE = 0.15
 """Share below which no points are earned, because any two English texts have that much in common."""
 
@@ -121,7 +121,7 @@ def _alike(
     # ``main.py`` is a common name, so only the path with its folder identifies this project's file.
     name = main_file if name in _COMMON_FILES else name
     if name and any(word == name or word.endswith(f"/{name}") for word in words) and len(words) > 1:
-        return 0.6, f"a command uses {name}, but not as the facts do"
+        return 0.6, f"a command uses {name}, but differently from the facts"
     return 0.0, ""
 
 

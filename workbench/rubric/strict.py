@@ -37,7 +37,7 @@ def _must_mention(document: ScoredDocument) -> RuleResult:
     maximum = 4.0
     if not document.parsed or not document.readme.strip():
         reason = "the answer does not parse" if not document.parsed else "the README is empty"
-        return RuleResult(0.0, f"nothing to look at: {reason}")
+        return RuleResult(0.0, f"nothing to score: {reason}")
     if document.facts is None:
         return RuleResult(None, "there are no facts to compare with")
     items = document.facts.must_mention

@@ -81,6 +81,8 @@ def read_part(reader: SessionReader, part: IndexPart) -> tuple[IndexedItem | Non
         case "trial":
             trial = reader.trial(part.item)
             return (_trial(reader, trial), list(_of_trial(reader, trial))) if trial is not None else (None, [])
+        case "step" if reader.trial(part.item) is None:
+            return None, []  # of a reader agent, whose answer is found by its candidate
         case "step":
             return None, list(_of_step(reader, part.item, part.number))
         case "annotation" | "label" if part.item == SESSION:

@@ -155,18 +155,26 @@ class SessionReader(RowReader):
     # -- trials
 
     def trials(self, run_id: str | None = None) -> list[rows.TrialRow]:
-        """Return the trials of a run, or of all runs that are not archived, in the order of their plans."""
+        """Return the trials of a run, or of all runs that are not archived, in the order of their plans.
+
+        A usage run has none; see :meth:`trajectory`.
+        """
         if run_id is not None:
-            return self._all(rows.TrialRow, "trials", "position", run_id=run_id)
+            where = f"WHERE {schema.WRITTEN} AND run_id = ? ORDER BY position"
+            return self.rows(rows.TrialRow, "trials", where, (run_id,))
         return self.rows(
             rows.TrialRow,
             "trials",
-            f"WHERE run_id NOT IN {schema.ARCHIVED_RUNS} "
+            f"WHERE {schema.COUNTED} "
             "ORDER BY (SELECT created_at FROM runs WHERE runs.id = trials.run_id), run_id, position",
         )
 
     def trial(self, trial_id: str) -> rows.TrialRow | None:
-        return self._one(rows.TrialRow, "trials", trial_id)
+        return next(iter(self.rows(rows.TrialRow, "trials", f"WHERE {schema.WRITTEN} AND id = ?", (trial_id,))), None)
+
+    def trajectory(self, item: str) -> rows.TrialRow | None:
+        """Return a trial, or the one of a usage run in which a reader agent wrote the answer of the candidate ``item``."""
+        return self._one(rows.TrialRow, "trials", item)
 
     def content_suffix(self, trial: rows.TrialRow) -> str:
         """Return a suffix that identifies a trial's content if a trial of the same name has other content, or ""."""
@@ -185,7 +193,7 @@ class SessionReader(RowReader):
     def scores(self, trial_id: str | None = None) -> list[rows.ScoreRow]:
         """Return the scores of one trial, or of :meth:`trials`, by rubric and judge, with the newest rule last."""
         if trial_id is None:
-            counted = f"SELECT id FROM trials WHERE run_id NOT IN {schema.ARCHIVED_RUNS}"
+            counted = f"SELECT id FROM trials WHERE {schema.COUNTED}"
             found = self.rows(
                 rows.ScoreRow, "scorecards", f"WHERE trial_id IN ({counted}) ORDER BY trial_id, rubric, judge"
             )

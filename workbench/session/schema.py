@@ -142,7 +142,7 @@ CREATE VIEW trial_scores AS
 SELECT trials.id AS trial, run_id AS run, case_id, case_name, agent, model, repeat, state, error, rubric, judge, total, out_of,
        tier1, tier2, tier3, tier4, problem, steps, prompt_tokens, completion_tokens, cost_usd, seconds, readme_blob, parent, fork_step
 FROM trials LEFT JOIN scorecards ON trial_id = trials.id
-WHERE run_id NOT IN (SELECT id FROM runs WHERE archived_at IS NOT NULL);
+WHERE run_id IN (SELECT id FROM runs WHERE kind = 'document' AND archived_at IS NULL);
 
 CREATE VIEW candidate_verdicts AS
 SELECT candidates.id AS candidate, tasks.run_id AS run, task_id AS task, path, qualified_name AS function, occurrence,
@@ -175,6 +175,11 @@ KEPT_CHANGES = 20_000
 
 ARCHIVED_RUNS = "(SELECT id FROM runs WHERE archived_at IS NOT NULL)"
 """SQL for the archived runs, which are excluded from all counts."""
+
+WRITTEN = "trials.run_id IN (SELECT id FROM runs WHERE kind = 'document')"
+"""SQL that selects the trials whose agents write READMEs; the trials of usage runs have agents that read."""
+COUNTED = f"{WRITTEN} AND trials.run_id NOT IN {ARCHIVED_RUNS}"
+"""SQL that selects the trials in lists and counts: those that write READMEs, without archived runs."""
 
 _FED = {
     "runs": ("run", "NEW.id", "NULL"),

@@ -179,8 +179,8 @@ class Survey:
         for table, rules in _rules().items():
             for column in (rule.column for rule in rules):
                 parent = column.refers_to
-                hangs = column.required and column.default is None and f"{table}.{column.name}" not in _FREE
-                if hangs and parent not in (None, table):
+                depends = column.required and column.default is None and f"{table}.{column.name}" not in _FREE
+                if depends and parent not in (None, table):
                     self._orphans(table, column.name, parent)
 
     def _table(self, table: str, columns: Sequence[_Rule]) -> None:
@@ -238,7 +238,7 @@ class Survey:
                 return
             raise
         for name, count in found:
-            rows = f"{count:,} of its rows hang" if count != 1 else "a row hangs"
+            rows = f"{count:,} of its rows depend" if count != 1 else "a row depends"
             self._note(f"table {child}", f"{rows} on {_noun(parent)} {shown(name)}, which cannot be read or is missing")
 
     # -- the views and copies that replace damaged tables

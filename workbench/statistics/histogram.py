@@ -30,7 +30,7 @@ def round_step(least: float) -> float:
 def histogram(values: Iterable[float], low: float, high: float, most: int = 20) -> tuple[Bin, ...]:
     """Return at most ``most`` bins from ``low`` to ``high``; values beyond an end are counted in the bin there."""
     if not high > low or most < 1:
-        raise ValueError("bins need a span and a number")
+        raise ValueError("bins need a lower bound below the upper one, and a positive count")
     width = round_step((high - low) / most)
     counts = [0] * max(1, math.ceil((high - low) / width - _NEAR))
     for value in values:

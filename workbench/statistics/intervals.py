@@ -84,7 +84,7 @@ class ClusteredValues:
 
 
 def clusters_of(values: Iterable[Value]) -> ClusteredValues:
-    """Return values by the coarsest unit with more than one member; the order has no meaning."""
+    """Cluster values by the coarsest unit (repository, file or task) that has more than one member."""
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     tasks = 0
     for one in values:
@@ -117,14 +117,14 @@ _MOST_TERMS = 10_000
 def normal_quantile(share: float) -> float:
     """Return the value below which ``share`` of the standard normal distribution lies."""
     if not 0 < share < 1:
-        raise ValueError("a quantile is of a share between 0 and 1")
+        raise ValueError("the share of a quantile must be between 0 and 1")
     return NormalDist().inv_cdf(share)
 
 
 def student_tail(value: float, freedom: float) -> float:
     """Return the share of Student's distribution above ``value``; ``freedom`` need not be an integer."""
     if freedom <= 0:
-        raise ValueError("Student's distribution has degrees of freedom above 0")
+        raise ValueError("Student's distribution needs more than 0 degrees of freedom")
     half = _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + value * value)) / 2
     return half if value >= 0 else 1 - half
 
@@ -133,7 +133,7 @@ def student_tail(value: float, freedom: float) -> float:
 def student_quantile(share: float, freedom: float) -> float:
     """Return the value below which ``share`` of Student's distribution lies, by bisection of its tail."""
     if not 0 < share < 1:
-        raise ValueError("a quantile is of a share between 0 and 1")
+        raise ValueError("the share of a quantile must be between 0 and 1")
     if share < 0.5:
         return -student_quantile(1 - share, freedom)
     low, high = 0.0, 1.0

@@ -330,7 +330,7 @@ def not_ranked(outcome: StudyOutcome) -> list[tuple[StudyColumn, StudyColumn, tu
 def _apart(
     outcome: StudyOutcome, main: Iterable[StudyColumn], column: StudyColumn
 ) -> tuple[StudyColumn, tuple[str, ...]]:
-    """Return the main columns with which a column is not comparable, each with the differences."""
+    """Return the main columns that a column cannot be compared with, and the differences."""
     every = ((one, apart(outcome.works, outcome.rows, one, column)) for one in main)
     return next((one, differing_words) for one, differing_words in every if differing_words)
 
@@ -365,7 +365,7 @@ def common_items(
 def _common_items(
     outcome: StudyOutcome, columns: Iterable[StudyColumn], measure: str, without: str
 ) -> Iterator[tuple[RankedTask, dict[str, SideItem]]]:
-    """Yield the items with a value in every column, with the values by system."""
+    """Yield each item that has a value in every column, and its values by system."""
     having = [one for one in columns if any(outcome.cell(row, one).means[measure].items for row in outcome.rows)]
     comparable = comparable_rows(outcome.works, outcome.rows, having) if len(having) > 1 else set()
     for row in outcome.rows:

@@ -1,1 +1,1 @@
-"""Usage tasks: what a reader of a page can do with a project, measured by execution."""
+"""Usage tasks measure, by execution, how well a page enables its readers to use a project."""

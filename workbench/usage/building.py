@@ -24,30 +24,30 @@ from workbench.usage.tree import test_id, usage_workspace
 from workbench.usage.verdicts import hidden_calls, job
 
 #: Incremented whenever the same repository would yield different usage tasks.
-USAGE_TASKS_FORMAT = 2
+USAGE_TASKS_FORMAT = 5
 MOST_TASKS = 200
-#: Public callables that are tried on the calls of a task, and calls on which they are tried.
+#: Maximum number of public callables to try on the calls of a task, and of calls to try them on.
 _MOST_PROBED, _PROBED_CALLS = 200, 24
-#: Time limit of a replay, and for each call of a function and of a command.
+#: Time limits in seconds: for a replay, and for each call of a function and of a command.
 _SECONDS, _SECONDS_A_CALL = 5.0, (1.0, 3.0)
-#: Characters of a result beyond which a longer one tells no more about what is asked for.
+#: Number of characters after which more of a result does not identify a task any better.
 _TELLING = 80
 
 
 OnProgress = Callable[[str, int, int, str], None]
-"""Receives the stage (``suite``, ``trace`` or ``filter``), how much of how much of it is done, and a message."""
+"""Receives the stage (``suite``, ``trace`` or ``filter``), its finished and total amounts, and a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsageTaskSet:
     """The usage tasks of one repository, and statistics about building them."""
 
-    tasks: tuple[UsageTask, ...]  # commands first, then what a README should name, in the order of files and lines
+    tasks: tuple[UsageTask, ...]  # commands, then callables that a README should name, by file and line
     dropped: tuple[Dropped, ...]
     stages: Mapping[str, int]  # number of public callables and forms of commands left after each stage
     packages: tuple[str, ...]  # import names
     programs: tuple[str, ...]  # console scripts, or `python -m PACKAGE`
-    names: tuple[PublicName, ...]  # every public callable
+    names: tuple[PublicName, ...]  # all public callables
     tests: int  # tests that passed while their calls were recorded
     suite_seconds: float
     backend: str
@@ -78,14 +78,17 @@ async def build_usage_tasks(
     suite_limits = replace(limits, seconds=max(limits.seconds, rules.suite_seconds), output_kb=limits.output_kb * 8)
     async with pool(backend, workspace, workers=1, limits=limits) as suite_pool:
         report = await run_recorded(suite_pool, suite_limits, rules, lambda line: on_progress("suite", 0, 0, line))
-        workspace = suite_pool.workers[0].workspace  # knows test files that are not named as such
+        workspace = suite_pool.workers[0].workspace  # finds test files with unusual names
     passed = frozenset(test.id for test in report.tests if test.outcome == "passed")
-    names = await asyncio.to_thread(PublicNames, snapshot_root)
+    names = await asyncio.to_thread(PublicNames, snapshot_root, workspace.test_paths)
     found, dropped = await asyncio.to_thread(tasks_of_calls, _of_passing(report.calls or {}, passed), names)
     text = f"{len(found) + len(dropped)} public callables and forms of commands"
     on_progress("trace", len(passed), len(report.tests), text)
     found.sort(key=_worth)
-    dropped += [Dropped(one.id, "limit", f"The {MOST_TASKS} tasks before it are enough.") for one in found[MOST_TASKS:]]
+    dropped += [
+        Dropped(one.id, "limit", f"The limit of {MOST_TASKS} tasks was reached before it.")
+        for one in found[MOST_TASKS:]
+    ]
     del found[MOST_TASKS:]
     tasks: list[UsageTask] = []
     if found:
@@ -114,7 +117,7 @@ async def build_usage_tasks(
 
 
 def _of_passing(recorded: Mapping[str, Any], passed: frozenset[str]) -> dict[str, Any]:
-    """Return the recorded calls without those of tests that failed, whose results may be wrong."""
+    """Return the recorded calls of tests that passed; the results of others may be wrong."""
 
     def kept(calls: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         return [call for call in calls if not call.get("test") or call["test"] in passed]
@@ -139,7 +142,7 @@ def _left(tasks: int, dropped: Sequence[Dropped]) -> dict[str, int]:
 
 
 class _Replays:
-    """Replays the calls of tasks in two fresh sandboxes, and chooses the shown ones of those that come out the same."""
+    """Replays the calls of tasks in two fresh sandboxes; chooses the shown calls from those with equal results."""
 
     def __init__(
         self, pools: tuple[Pool, Pool], limits: Limits, names: Sequence[PublicName], on_progress: OnProgress
@@ -193,7 +196,7 @@ class _Replays:
     async def _others_that_fit(
         self, position: int, recorded: Mapping[int, Call], task: UsageTask
     ) -> dict[tuple[str, ...], frozenset[str]]:
-        """Return, for each of the most telling calls by its inputs, the other public callables that have its result."""
+        """Return other public callables with the same result, for each of the most distinctive calls, by its inputs."""
         count = len(task.parameters)
         others = [
             one
@@ -264,9 +267,9 @@ def _replayed(task: UsageTask, runs: Sequence[Mapping[int, TestOutcome]]) -> Usa
             kept.append(replace(call, expected=one.value))
             seconds += one.seconds
     if not kept and failures:
-        return Dropped(task.id, "original", f"Its calls cannot be made again outside of the tests: {failures[0]}")
+        return Dropped(task.id, "original", f"Its calls cannot be replayed outside of the tests: {failures[0]}")
     if not kept and uncalled:
-        return Dropped(task.id, "original", "Its calls made again do not reach the package.")
+        return Dropped(task.id, "original", "Its replayed calls do not reach the package.")
     if len(kept) < LEAST_CALLS:
         silent = len(task.hidden) - len(kept) - differing - len(failures) - uncalled
         parts = {
@@ -276,19 +279,19 @@ def _replayed(task: UsageTask, runs: Sequence[Mapping[int, TestOutcome]]) -> Usa
             "do not reach the package": uncalled,
         }
         why = ", ".join(f"{number} {what}" for what, number in parts.items() if number)
-        return Dropped(task.id, "replay", f"Of its {len(task.hidden)} calls made again, {why}.")
+        return Dropped(task.id, "replay", f"Of its {len(task.hidden)} replayed calls, {why}.")
     task = replace(task, hidden=_chosen(kept), seconds=round(seconds, 6))
     return why_too_uniform(task) or task
 
 
 def _says_something(result: str) -> bool:
-    """Return whether a command printed or wrote anything; a mistyped command also exits without."""
+    """Return whether a command printed anything or wrote a file."""
     value = decode(result)
     return bool(value["stdout"] or value.get("files"))
 
 
 def _chosen(calls: Sequence[Call]) -> tuple[Call, ...]:
-    """Return at most ``MOST_CALLS`` of the calls, with as many different results as possible, in their order."""
+    """Select at most ``MOST_CALLS`` calls, with as many different results as possible, and return them in order."""
     seen: Counter[str] = Counter()
     ranks = []
     for number, call in enumerate(calls):
@@ -298,17 +301,17 @@ def _chosen(calls: Sequence[Call]) -> tuple[Call, ...]:
 
 
 def _is_echo(call: Call) -> bool:
-    """Return whether the result is one of the inputs, which does not tell what is done with them."""
+    """Return whether the result is one of the inputs. Such a call does not show what the callable does."""
     return call.expected in call.inputs
 
 
 def _with_shown(task: UsageTask, fitting: Mapping[tuple[str, ...], frozenset[str]]) -> UsageTask | Dropped:
-    """Show the two calls with different results that the fewest other public callables fit; ties show longer results.
+    """Choose two calls to show: with different results, fitted by the fewest other callables, then with long results.
 
     ``fitting`` has, by the inputs of some calls, the other callables with the same result.
     """
     calls = task.hidden
-    every = frozenset[str]().union(*fitting.values())  # may fit a call on which they were not tried
+    every = frozenset[str]().union(*fitting.values())  # may fit a call that they were not tried on
 
     def rank(pair: tuple[int, int]) -> tuple[object, ...]:
         rest = {call.expected for number, call in enumerate(calls) if number not in pair}

@@ -1,4 +1,4 @@
-"""A copy of a project as bytecode, without sources and docstrings: a reader may run it, but learns its use from a page."""
+"""Copy a project as bytecode without sources and docstrings, so that readers can run it but not read it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.usage.tree import DOCUMENTS, cached_tree, project_files
 _LEFT_OUT = frozenset(
     {".pyi", ".pyw", ".pyx", ".pxd", ".pxi", ".c", ".cc", ".cpp", ".h", ".hpp", ".rs", ".toml", ".cfg", ".ini", ".in", ".lock"}
 )  # fmt: skip
-#: Documents that are hardly ever data; a package may need its other texts.
+#: Formats of documents that packages hardly ever read at run time, unlike other text files.
 _PROSE = DOCUMENTS - {".txt", ".html"}
 _BUILD_SCRIPTS = frozenset({"setup.py", "noxfile.py", "fabfile.py", "tasks.py", "dodo.py"})
 
@@ -96,13 +96,13 @@ def bytecode(source: bytes, name: str) -> bytes | None:
 def _compiled(source: bytes, name: str) -> CodeType:
     tree = ast.parse(source)
     for text in _docstrings(tree):
-        text.value = ""  # not None, because modules change their docstrings with methods of texts
+        text.value = ""  # not None, because modules call string methods on their docstrings
     return compile(tree, name, "exec", dont_inherit=True, optimize=0)
 
 
 def _docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
     nodes = list(ast.walk(tree))
-    # A program that reads its module's docstring, as with docopt, prints it as its help and does not run without it.
+    # A program that parses its module's docstring, as with docopt, does not run without it.
     is_read = any(isinstance(one, ast.Name) and one.id == "__doc__" and isinstance(one.ctx, ast.Load) for one in nodes)
     for node in nodes:
         value: ast.expr | None = None

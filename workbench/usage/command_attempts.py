@@ -6,16 +6,18 @@ import itertools
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
+from workbench.base import python_syntax
 from workbench.base.text import one_line
 from workbench.usage.pages import PageCommand, UsagePage, commands_of_program, options_of_program, spellings
-from workbench.usage.probing import Attempt, text_of
+from workbench.usage.probing import AnswerAttempt, text_of
 from workbench.usage.tasks import UsageTask
 
 _MOST_VALUES = 6
 
 
-def command_attempts(page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
+def command_attempts(page: UsagePage, task: UsageTask) -> Iterator[AnswerAttempt]:
     """Yield the page's commands of the program with the inputs in the place of their values, then its options."""
     own = commands_of_program(page, task.package, task.target.path)
     ways = [_of_command(one, task) for one in sorted(own, key=lambda one: not one.block)]
@@ -23,10 +25,10 @@ def command_attempts(page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
     yield from _of_options(own, page, task)
 
 
-def _of_command(command: PageCommand, task: UsageTask) -> Iterator[Attempt]:
+def _of_command(command: PageCommand, task: UsageTask) -> Iterator[AnswerAttempt]:
     why = f"Line {command.line} of the page shows `{one_line(command.text, 80)}`."
     for words in _with_inputs(command, task):
-        yield Attempt(f"{task.package} {words}".rstrip(), command.line, why)
+        yield AnswerAttempt(f"{task.package} {words}".rstrip(), command.line, why)
 
 
 def _with_inputs(command: PageCommand, task: UsageTask) -> Iterator[str]:
@@ -48,13 +50,25 @@ def _with_inputs(command: PageCommand, task: UsageTask) -> Iterator[str]:
             tuple(-at for at in way),
         ),
     )
+    written = _written(task)
     for way in ways[:3]:
+        outputs = [n for n in slots if n not in way and _shape(words[n], files) == "file"] if written else []
+        if outputs:
+            placed = {at: holes[number] for number, at in enumerate(way)} | {outputs[-1]: shlex.quote(written)}
+            yield _joined([placed.get(n, shlex.quote(word)) for n, word in enumerate(words)], ())
         for dropped in (True, False):
             spare = [n for n in slots if n not in way and (dropped and _shape(words[n], files) == "file")]
             if dropped and not spare:
                 continue
             placed = {at: holes[number] for number, at in enumerate(way)}
             yield _joined([placed.get(n, shlex.quote(word)) for n, word in enumerate(words) if n not in spare], ())
+
+
+def _written(task: UsageTask) -> str:
+    """Return the name of the file that the program writes in every shown case, or ""."""
+    results: Iterator[Any] = (python_syntax.literal(call.expected) for call in task.shown)
+    names = [{name for name, text in result.get("files", {}).items() if text is not None} for result in results]
+    return min(set.intersection(*names), default="") if names else ""
 
 
 def _parts(word: str) -> list[str]:
@@ -76,37 +90,38 @@ def _shape(word: str, files: set[str]) -> str:
     )
 
 
-def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
+def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) -> Iterator[AnswerAttempt]:
     """Yield the program with the options that the page names: none, one, then two of them."""
     named = options_of_program(page, task)
     if not any(call.stdin for call in task.shown):
         named.pop("-", None)
     same = spellings(named)
+    useful = [one for one in named.items() if same[one[0]] not in {"-h", "--help", "--version"}]
     options = [
         (name, any(named[one][0] for one in named if same[one] == name), line)
-        for name, (_, line) in named.items()
-        if same[name] == name and name not in {"-h", "--help", "--version"}
+        for name, (_, line) in sorted(useful, key=lambda one: one[0] == "-")
+        if same[name] == name
     ]
-    others = [(name, takes, line) for name, (takes, line) in named.items() if same[name] != name]
+    aliases = [(name, takes, line) for name, (takes, line) in useful if same[name] != name]
     subcommands = dict.fromkeys(
         one.words[0] for one in own if one.words and re.fullmatch(r"[a-z][a-z-]*", one.words[0])
     )
     holes = [f'"${number}"' for number in range(1, len(task.parameters) + 1)]
     # The statement already names the program, so a page without its commands gets no credit for a call without options.
-    for count in (0, 1, 2) if own else (1, 2):
-        for several in itertools.combinations(options + others * (count == 1), count):
-            if sum(takes for _, takes, _ in several) > len(holes):
-                continue
-            for start in ("", *subcommands):
-                for order in _orders(holes, sum(takes for _, takes, _ in several)):
-                    rest = list(order)
-                    words = [start] if start else []
-                    for name, takes, _ in several:
-                        words += [name, rest.pop(0)] if takes else [name]
-                    line = several[-1][2] if several else own[0].line
-                    words_named = " and ".join(f"`{name}`" for name, _, _ in several) or "the program"
-                    text = " ".join([task.package, *words, *rest])
-                    yield Attempt(text, line, f"Line {line} of the page names {words_named}.")
+    together = [itertools.combinations(options, count) for count in ((0, 1, 2) if own else (1, 2))]
+    for several in itertools.chain(*together, itertools.combinations(aliases, 1)):
+        if sum(takes for _, takes, _ in several) > len(holes):
+            continue
+        for start in ("", *subcommands):
+            for order in _orders(holes, sum(takes for _, takes, _ in several)):
+                rest = list(order)
+                words = [start] if start else []
+                for name, takes, _ in several:
+                    words += [name, rest.pop(0)] if takes else [name]
+                line = several[-1][2] if several else own[0].line
+                words_named = " and ".join(f"`{name}`" for name, _, _ in several) or "the program"
+                text = " ".join([task.package, *words, *rest])
+                yield AnswerAttempt(text, line, f"Line {line} of the page names {words_named}.")
 
 
 def _orders(holes: Sequence[str], taken: int) -> list[tuple[str, ...]]:

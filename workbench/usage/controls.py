@@ -1,4 +1,4 @@
-"""Controls: readers that see no page, whose results show what a task is worth."""
+"""Controls: readers without a page, whose results show whether a task is meaningful."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from workbench.base import python_syntax
-from workbench.usage.probing import Attempt, text_of
+from workbench.usage.probing import AnswerAttempt, text_of
 from workbench.usage.tasks import UsageTask
 
 MOST_NAMES = 400
@@ -19,7 +19,7 @@ def stub(task: UsageTask) -> str:
 
 
 def table(task: UsageTask) -> str:
-    """Return an answer that knows the shown calls and nothing else."""
+    """Return an answer that looks up the shown calls in a table."""
     if task.target.kind == "command":
         return _command_table(task)
     entries = "".join(f"    {call.inputs!r}: {call.expected!r},\n" for call in task.shown)
@@ -56,7 +56,7 @@ def _command_table(task: UsageTask) -> str:
     return "\n".join([*start, *cases]) + "\n"
 
 
-def package(task: UsageTask, names: Iterable[tuple[str, str, int, int | None]]) -> list[Attempt]:
+def package(task: UsageTask, names: Iterable[tuple[str, str, int, int | None]]) -> list[AnswerAttempt]:
     """Return calls of every public callable with the inputs: the ceiling of guessing with the source's names.
 
     Each name is a module, the qualified name in it, and its minimum and maximum numbers of positional arguments,
@@ -72,7 +72,7 @@ def package(task: UsageTask, names: Iterable[tuple[str, str, int, int | None]]) 
 
 def _calls(
     module: str, name: str, takes: dict[tuple[str, str], tuple[int, int | None]], task: UsageTask
-) -> Iterable[Attempt]:
+) -> Iterable[AnswerAttempt]:
     inputs = list(task.parameters)
     owner, _, method = name.rpartition(".")
     top = name.split(".")[0]
@@ -85,7 +85,7 @@ def _calls(
                 calls.append(f"{owner}({', '.join(inputs[:split])}).{method}({', '.join(inputs[split:])})")
     for call in calls:
         text = f"from {module} import {top}\n\n\ndef answer({', '.join(inputs)}):\n    return {call}\n"
-        yield Attempt(text, 0, why, f"{module}.{name}")
+        yield AnswerAttempt(text, 0, why, f"{module}.{name}")
 
 
 def _orders(inputs: Sequence[str]) -> list[Sequence[str]]:

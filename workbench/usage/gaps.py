@@ -1,4 +1,4 @@
-"""What a page lacks for a task: it does not name the callable, shows no example of it, or shows a wrong one."""
+"""Find what a page lacks for a task: it does not name the callable, shows no example of it, or shows a wrong one."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Gap:
             case "wrong example":
                 return f"wrong example: {self.call} fails with {one_line(self.gives, 80)}"
             case _:
-                return "named with an example, but not used right"
+                return "named with an example, but used wrongly"
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)
@@ -121,7 +121,7 @@ _PLACEHOLDER = re.compile(r"<\w[^<>]*>|\[[^\]]+\]|\.\.\.|…|\b[A-Z]{3,}\b(?!\.)
 
 
 def _command_check(command: PageCommand, task: UsageTask) -> list[ExampleCheck]:
-    """Return the check of a command. Its output is only compared if it reads no file of the reader's."""
+    """Return the check of a command. Its output is compared only if the command reads no files of the reader."""
     text = with_program(command, task.package)
     parts = simple_commands(text or "") or []
     others = [words[0] for words in parts if not " ".join(words).startswith(task.package)]
@@ -190,7 +190,7 @@ for text, files in EXAMPLES:
 
 
 def example_probe(checks: Sequence[ExampleCheck], task: UsageTask) -> str:
-    """Return one answer that executes all examples; it ignores the inputs of the call on which it is run."""
+    """Return an answer that executes all examples, whatever its inputs are."""
     if task.target.kind != "command":
         return _PROBE.format(
             examples=[one.answer_text for one in checks],
@@ -225,7 +225,7 @@ def wrong_examples(checks: Sequence[ExampleCheck], value: str | None, task: Usag
 
 
 def _wrong_call(check: ExampleCheck, kind: str, shown: str, other: str) -> str | None:
-    """Return what an example gives instead of what the page says, or None if it may be right.
+    """Return the actual result of a wrong example, or None if the example may be right.
 
     ``other`` is a string as it is printed, or the bases of an exception.
     """
@@ -251,7 +251,7 @@ def _wrong_command(check: ExampleCheck, status: int, out: str, err: str) -> str 
 
 
 def gap_of(page: str, task: UsageTask, wrong: Sequence[WrongExample] = ()) -> Gap:
-    """Return what the page lacks for a task that its reader failed; ``wrong`` are its wrong examples."""
+    """Return the gap of a page for a task that its reader failed; ``wrong`` has the page's wrong examples."""
     found = read_page(page)
     if wrong:
         first = wrong[0]

@@ -19,16 +19,16 @@ from workbench.claims.python import Definition, imports_of, python_of
 from workbench.usage.command_attempts import command_attempts
 from workbench.usage.page_reader import read_page
 from workbench.usage.pages import Example, Named, UsagePage
-from workbench.usage.probing import Attempt
+from workbench.usage.probing import AnswerAttempt
 from workbench.usage.tasks import UsageTask
 
-MOST_CALLS, MOST_COMMANDS = 120, 30
+MOST_CALLS, MOST_COMMANDS = 120, 40
 """Maximum numbers of attempts for a function or method, and for a command, which takes much longer."""
 _MOST_EACH = 6  # attempts for one example or name
 _MOST_SLOTS = 6
 
 
-def candidates(page: str, task: UsageTask) -> list[Attempt]:
+def candidates(page: str, task: UsageTask) -> list[AnswerAttempt]:
     """Return the answers to a task that the page suggests, most likely first."""
     found = read_page(page)
     if task.target.kind == "command":
@@ -44,9 +44,9 @@ def candidates(page: str, task: UsageTask) -> list[Attempt]:
     return _bounded(itertools.zip_longest(*examples, *named), MOST_CALLS)
 
 
-def _bounded(rounds: Iterable[Iterable[Attempt | None]], most: int) -> list[Attempt]:
+def _bounded(rounds: Iterable[Iterable[AnswerAttempt | None]], most: int) -> list[AnswerAttempt]:
     """Return the first different attempts; a round has one attempt of each example or name."""
-    found: dict[str, Attempt] = {}
+    found: dict[str, AnswerAttempt] = {}
     for attempt in itertools.chain.from_iterable(rounds):
         if attempt is not None:
             found.setdefault(attempt.answer_text, attempt)
@@ -55,7 +55,7 @@ def _bounded(rounds: Iterable[Iterable[Attempt | None]], most: int) -> list[Atte
     return list(found.values())
 
 
-def why_none(page: str, attempts: Sequence[Attempt], task: UsageTask) -> str:
+def why_none(page: str, attempts: Sequence[AnswerAttempt], task: UsageTask) -> str:
     """Return why no attempt was chosen."""
     if attempts:
         start = "The page names nothing that fits" if page.strip() else "Nothing fits"
@@ -67,7 +67,7 @@ def why_none(page: str, attempts: Sequence[Attempt], task: UsageTask) -> str:
 # -- functions and methods
 
 
-def _from_example(example: Example, task: UsageTask) -> Iterator[Attempt]:
+def _from_example(example: Example, task: UsageTask) -> Iterator[AnswerAttempt]:
     """Yield answers that put the inputs in the place of the literals, or of the placeholders, of an example."""
     nodes: list[ast.AST] = [*example.statements, example.expression]
     values = example.unbound | _BUILT_IN | _names_bound(example.imports, library=True)
@@ -85,7 +85,7 @@ def _from_example(example: Example, task: UsageTask) -> Iterator[Attempt]:
             for way in ranked[:_MOST_EACH]
             for drop in (False, True)
         ]
-    yield from (Attempt(text, example.line, why, example.path) for text in texts if text)
+    yield from (AnswerAttempt(text, example.line, why, example.path) for text in texts if text)
 
 
 def _unlikeliness(way: Sequence[int], slots: Sequence[ast.expr], inputs: Sequence[ast.expr | None]) -> tuple[int, ...]:
@@ -214,11 +214,11 @@ def _module(imports: Iterable[str], names: Sequence[str], body: Iterable[str]) -
     return f"{head}\n\n\ndef answer({', '.join(names)}):\n{inside}\n".lstrip("\n")
 
 
-def _from_name(named: Named, page: UsagePage, task: UsageTask) -> Iterator[Attempt]:
+def _from_name(named: Named, page: UsagePage, task: UsageTask) -> Iterator[AnswerAttempt]:
     """Yield answers that call a named function with the inputs, or a named method on an object made of some of them."""
     why = f"Line {named.line} of the page names `{named.path.removeprefix('?.')}`."
     for text in _name_answers(named, page, task):
-        yield Attempt(text, named.line, why, named.path)
+        yield AnswerAttempt(text, named.line, why, named.path)
 
 
 def _name_answers(named: Named, page: UsagePage, task: UsageTask) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Read what a page names: callables, commands and options in its code spans and code blocks, and its examples.
 
-Running text never counts: "read" and "source" are words of English as well as functions.
+Prose is ignored, because words such as "read" and "source" may also be names of functions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def read_page(text: str) -> UsagePage:
     restructured = claims_page.is_restructured(short)
     page = claims_page.outline(short) if restructured else claims_page.parse_page(short, "")
     found = UsagePage(page, len(short) < len(text))
-    reader = _Reader(found)
+    reader = _PageReader(found)
     items: list[tuple[int, Code | str]] = [(code.line, code) for code in page.codes]
     for line, item in sorted([*items, *_spans(page, restructured)], key=lambda one: one[0]):
         with contextlib.suppress(RecursionError):
@@ -77,14 +77,14 @@ _SIGNATURE = re.compile(rf"({_NAME.pattern})\(.*\)(?:\s*->.*)?:?", re.S)
 _OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)(?:[ =]?(\[?=?<[\w |-]+>\]?|\[?=?[A-Z][A-Z0-9_|]*\]?)(?![a-z]))?")
 
 
-class _Reader:
+class _PageReader:
     def __init__(self, found: UsagePage) -> None:
         self._found = found
         self._imported: dict[str, str] = {}  # name -> path
         self._statements: dict[str, str] = {}  # name -> import statement
         self._stars: list[str] = []
         self._history: list[ast.stmt] = []
-        self._defined: set[str] = set()  # functions and classes of the page's own
+        self._defined: set[str] = set()  # functions and classes defined on the page
         self._objects: dict[str, str] = {}  # variable -> path of the call that made its value
 
     # -- spans
@@ -259,7 +259,7 @@ class _Reader:
         self._found.examples.append(example)
 
     def _needs(self, expression: ast.expr) -> tuple[frozenset[str], tuple[ast.stmt, ...] | None]:
-        """Return the names that nothing on the page binds, and the statements that bind the others."""
+        """Return the names that the page does not bind, and the statements that bind the other names."""
         bound = {*self._imported, *_BUILTINS} | {
             one.id for one in ast.walk(expression) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
         }
@@ -284,7 +284,7 @@ class _Reader:
             self._found.callables.append(named)
 
     def _path(self, node: ast.expr, *, spans: bool = False) -> str | None:
-        """Return the path of what an expression calls or names, or None for built-ins and the standard library."""
+        """Return the path of the callable or name in an expression, or None for built-ins and the standard library."""
         if isinstance(node, ast.Call):
             return self._path(node.func, spans=spans)
         if isinstance(node, ast.Name):
@@ -309,7 +309,7 @@ class _Reader:
     # -- results in blocks of their own
 
     def outputs(self) -> None:
-        """Give a block's only printed line the block of output that follows it."""
+        """If a block prints once, use the output block after it as the printed text."""
         codes = self._found.page.codes
         for code, following in itertools.pairwise(codes):
             if not (following.adjacent and following.language in {"text", "txt", "output", "plaintext", "console", ""}):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from workbench.claims.page import Page
 from workbench.claims.shell import normal
-from workbench.usage.tasks import Kind, Target, UsageTask
+from workbench.usage.tasks import CallTarget, Kind, UsageTask
 
 ANY = "?"
 """The class of an object that the page does not construct."""
@@ -103,7 +103,7 @@ class UsagePage:
             return _command_mentions(self, task)
         return self._lines_of(task.target)
 
-    def _lines_of(self, target: Target) -> list[Mention]:
+    def _lines_of(self, target: CallTarget) -> list[Mention]:
         lines: dict[int, bool] = {}
         for named in self.callables:
             if names_target(named, target):
@@ -118,10 +118,10 @@ class UsagePage:
         if "." not in name or " " in name:
             return bool(commands_of_program(self, name)) or any(one.path == name for one in self.callables)
         kind: Kind = "method" if name.split(".")[-2][:1].isupper() else "function"
-        return bool(self._lines_of(Target(kind, name, "", 0)))
+        return bool(self._lines_of(CallTarget(kind, name, "", 0)))
 
 
-def names_target(named: Named, target: Target) -> bool:
+def names_target(named: Named, target: CallTarget) -> bool:
     """Whether a page's name is that of a task's callable, which may have a longer path than the page gives."""
     parts, own = named.path.split("."), target.name.split(".")
     if parts[-1] != own[-1]:
@@ -198,10 +198,9 @@ def _command_mentions(page: UsagePage, task: UsageTask) -> list[Mention]:
     same = spellings(options)
     wanted = wanted_words(task, same)
     own = commands_of_program(page, task.package, task.target.path)
+    # A form without options is named by any command of the program, but shown only by one without options.
     lines = {
-        one.line: True
-        for one in own
-        if words_of_command(one, same) >= wanted and (wanted or not options_of_command(one))
+        one.line: bool(wanted) or not options_of_command(one) for one in own if words_of_command(one, same) >= wanted
     }
     for name in sorted(wanted):
         found = [line for option, (_, line) in options.items() if same[option] == name]

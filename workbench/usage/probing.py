@@ -11,12 +11,12 @@ from workbench.base import python_syntax
 from workbench.usage.tasks import UsageTask
 
 _SECONDS, _COMMAND_SECONDS = 1.0, 3.0
-_MOST_SLOW = 8  # attempts that took longer, after which no others are tried
+_MOST_SLOW = 8  # number of slow attempts after which no more are tried
 _SEVERAL = 4  # commands at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class AnswerAttempt:
     """An answer to try. ``why`` is a sentence about the part of the page, at ``line``, that suggested it."""
 
     answer_text: str
@@ -25,7 +25,7 @@ class Attempt:
     name: str = ""  # after a timeout, other attempts with the same name are not tried
 
 
-def chosen(attempts: Sequence[Attempt], results: Sequence[str | None], task: UsageTask) -> Attempt | None:
+def chosen(attempts: Sequence[AnswerAttempt], results: Sequence[str | None], task: UsageTask) -> AnswerAttempt | None:
     """Return the first attempt that fits both shown calls, from the values of one or more runs of the probe."""
     for result in results:
         with contextlib.suppress(*python_syntax.UNREADABLE, TypeError):
@@ -159,10 +159,10 @@ print(first())
 """
 
 
-def probe(attempts: Sequence[Attempt], task: UsageTask) -> str:
+def probe(attempts: Sequence[AnswerAttempt], task: UsageTask) -> str:
     """Return an answer that tries the attempts on the shown calls and returns the number of the first that fits, or -1.
 
-    It ignores the inputs of the call on which it is run, so one run is enough.
+    One run is enough, because the inputs of the call are ignored.
     """
     if task.target.kind != "command":
         shown = [(call.inputs, call.expected) for call in task.shown]

@@ -24,7 +24,7 @@ from workbench.usage.tasks import UsageTask
 
 PROMPT_VERSION = "usage-1"
 PAGE_TOKENS = 24_000
-"""Maximum number of tokens of a page in a prompt, unless the model's window has less room."""
+"""Maximum number of tokens of a page in a prompt; a small context window may reduce it."""
 
 _NOTE_TOKENS = 30
 
@@ -75,7 +75,7 @@ def cut_page(page: str, tokens: int) -> tuple[str, int]:
 
 
 def page_of_sources(sources: Mapping[str, str], tokens: int = PAGE_TOKENS) -> str:
-    """Return the sources of public modules, by module name, as a page; modules that do not fit are left out."""
+    """Return the sources of modules, by module name, as a page; modules that do not fit are left out."""
     parts: list[str] = []
     room = tokens
     for module, source in sources.items():
@@ -146,7 +146,7 @@ def _by_worth(blocks: list[AnswerBlock], suits: Callable[[AnswerBlock], bool]) -
 
 
 def _readings(block: AnswerBlock) -> Iterator[tuple[str, str]]:
-    """Yield a block as Python, then in forms that it may have had before a model changed it, with a note."""
+    """Yield a block as Python, then with typical mistakes of models undone, each with a note."""
     text = textwrap.dedent(block.text).strip("\n") + "\n"
     yield text, ""
     for one in interpretations(text):

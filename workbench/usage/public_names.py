@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
@@ -12,6 +12,7 @@ from typing import Literal
 
 from workbench.claims import known
 from workbench.claims.project import ProjectIndex
+from workbench.regeneration.building import may_be_source
 from workbench.regeneration.project_layout import belongs, own_modules
 
 Definition = tuple[str, str]
@@ -44,8 +45,9 @@ class PublicName:
 class PublicNames:
     """Where the functions and classes of a project can be imported from."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, test_paths: Collection[str] = ()) -> None:
         self.index = ProjectIndex(root)
+        self._test_paths = frozenset(test_paths)  # test files that are not named as such
         self._resolved: dict[str, dict[str, set[Definition]]] = {}
         self._exported: dict[str, frozenset[str] | None] = {}
 
@@ -60,14 +62,16 @@ class PublicNames:
                 if path.endswith(".py") and not known.is_test(path) and relative.is_relative_to(root):
                     parts = relative.relative_to(root).with_suffix("").parts
                     dotted = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-                    if belongs(dotted, own):
+                    is_source = len(parts) > 1 or may_be_source(PurePosixPath(parts[0], "module.py"))
+                    if belongs(dotted, own) and is_source and path not in self._test_paths:
                         found.setdefault(dotted, path)
         return found
 
     def bindings(self, module: str) -> Mapping[str, set[Definition]]:
         """Return the functions and classes that a module's names can stand for, also by imports and assignments."""
         if module not in self._resolved:
-            found = self._resolved[module] = {}  # set first, because modules may import each other
+            # set before the imports are followed, because modules may import each other
+            found = self._resolved[module] = {}
             tree = self.index.parsed(self.modules[module])
             for node in _statements(tree.body if tree is not None else ()):
                 for name, definitions in self._bound_by(module, node, found):
@@ -129,8 +133,10 @@ class PublicNames:
             if any(part.startswith("_") for part in module.split(".")):
                 continue
             for name, definitions in self.bindings(module).items():
-                if not name.startswith("_"):
-                    for definition in definitions:
+                exported = self.modules[module].endswith("__init__.py") or name in (self.exports(module) or ())
+                for definition in definitions if not name.startswith("_") else ():
+                    # A module that imports something private under another name uses it, but does not export it.
+                    if exported or not definition[1].startswith("_"):
                         found.setdefault(definition, []).append((module, name))
 
         def rank(place: tuple[str, str], definition: Definition) -> tuple[object, ...]:
@@ -168,7 +174,8 @@ class PublicNames:
             if exported is None and "." not in module and (imported or not self.programs):
                 return True
         words, whole = self._documentation
-        return last in words or module in whole or f"{module}.{first}" in whole
+        defined = (module, first) in self.bindings(module)[first]
+        return last in words or (module in whole and defined) or f"{module}.{first}" in whole
 
     @cached_property
     def programs(self) -> tuple[str, ...]:
@@ -180,7 +187,7 @@ class PublicNames:
 
     @cached_property
     def _documentation(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the names in code of the documentation, and the modules and classes documented as a whole."""
+        """Return the names in the documentation's code, and the modules and classes that are documented as a whole."""
         words: set[str] = set()
         whole: set[str] = set()
         for path in sorted(self.index.files):

@@ -1,4 +1,4 @@
-"""The texts of a reader agent: its prompts, its documentation in portions, and its answer."""
+"""Texts of a reader agent: prompts, portions of the documentation, and the answer."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ _COMMAND = "Your answer is one shell command.{inputs}\n"
 
 
 def prompt_version(max_steps: int) -> str:
-    """Return the prompt of an agent's candidates, which includes its limit of steps."""
+    """Return the prompt version of an agent's candidates, which includes the step limit."""
     return f"{PROMPT_VERSION}/{max_steps}"
 
 
 def steps_of(prompt: str) -> int | None:
-    """Return the limit of steps in an agent's prompt, or None for the prompt of another reader."""
+    """Return the step limit in an agent's prompt version, or None for the prompt version of another reader."""
     version, _, steps = prompt.partition("/")
     return int(steps) if version == PROMPT_VERSION and steps.isdecimal() else None
 
 
 def first_messages(task: UsageTask, page: ReaderPage, max_steps: int) -> tuple[str, str]:
-    """Return the system message and the first message of the user."""
+    """Return the system message and the first user message."""
     if task.target.kind == "command":
         holes = ", ".join(f'"${number}"' for number in range(1, len(task.parameters) + 1))
         form = _COMMAND.format(inputs=f" Its inputs are {holes}." if holes else "")
@@ -82,7 +82,7 @@ class ReaderPage:
 
     @property
     def name(self) -> str:
-        """A name that differs from page to page, so that recorded answers to different pages are kept apart."""
+        """A name that is different for every page, so that a recorded answer is never replayed for another page."""
         return f"page-{hashlib.sha256(self.text.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
 
     @property
@@ -92,7 +92,7 @@ class ReaderPage:
         return f"The documentation is the page `{self.name}`, which has {plural(len(self.text.splitlines()), 'line')}."
 
     def portion(self, arguments: Mapping[str, object]) -> tuple[str, str]:
-        """Return the lines that a call of ``read_docs`` asks for, with a note on where they are, and their numbers."""
+        """Return the lines that a call of ``read_docs`` requests, with a note on their position, and their numbers."""
         if not self.text.strip():
             return "There is no documentation.", ""
         lines = self.text.splitlines()
@@ -114,7 +114,7 @@ class ReaderPage:
 
 
 def _line_number(arguments: Mapping[str, object]) -> int:
-    """Return the first line that is asked for: of the key ``from_line`` or, as some models write it, of any other number."""
+    """Return the first requested line: the value of ``from_line`` or, for models that use another name, any number."""
     for value in (arguments.get("from_line"), *arguments.values()):
         if isinstance(value, int | float | str) and str(value).strip().isdecimal():
             return int(str(value).strip())
@@ -141,7 +141,7 @@ def shortened_output(output: str) -> str:
 
 
 def as_block(answer: str, task: UsageTask) -> str:
-    """Return a submitted answer as a code block, as models without tools write it."""
+    """Return a submitted answer as a code block, the form that models without tools use."""
     if "```" in answer:
         return answer
     language = "sh" if task.target.kind == "command" else "python"

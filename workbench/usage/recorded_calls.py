@@ -19,15 +19,16 @@ from workbench.claims.python import Option, subcommands_of
 from workbench.regeneration.tasks import Dropped
 from workbench.sandbox.workbench_runner.values import NotLiteral, encode
 from workbench.usage.public_names import PublicNames
-from workbench.usage.tasks import Call, Target, UsageTask
+from workbench.usage.tasks import Call, CallTarget, UsageTask
 
 LEAST_CALLS, LEAST_RESULTS = 3, 2
 MOST_CALLS = 22
 """Calls of a task: two are shown, and at most twenty hidden."""
-VARIED_TO = 6
+VARIED_TO = 5
 """Forms of commands with fewer calls than this get additional calls on other inputs.
 
-Tests call a command once for each option, on the same few files. Every call starts a process, so the number is small.
+Tests often call a command once for each option, on the same few files. The number is small, because every call starts a
+process.
 """
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -36,7 +37,7 @@ _ATTACHED = re.compile(r"(-[A-Za-z])(\d+)")
 
 
 def tasks_of_calls(recorded: Mapping[str, Any], names: PublicNames) -> tuple[list[UsageTask], list[Dropped]]:
-    """Return a task for each public callable and each form of a command, and those that cannot be tasks."""
+    """Return a task for each public callable and each form of a command, and the ones that were dropped."""
     tasks: dict[str, UsageTask] = {}
     dropped: dict[str, Dropped] = {}
     for entry in recorded.get("callables", ()):
@@ -92,7 +93,7 @@ class _Parameter:
     name: str
     kind: str  # positional, variadic or keyword
     default: str | None
-    inputs: tuple[str | None, ...]  # of every call; None where a non-literal default was used
+    inputs: tuple[str | None, ...]  # in every call; None for a non-literal default
 
     @property
     def is_used(self) -> bool:
@@ -129,7 +130,7 @@ def _of_callable(entry: Mapping[str, Any], place: tuple[str, str], names: Public
     if constructor is not None:
         path = f"{called}{owner[len(top) :]}({of_constructor}).{method}"
     name = f"{module}.{attribute}"
-    target = Target(
+    target = CallTarget(
         kind=entry["kind"],
         name=name,
         path=entry["path"],
@@ -223,7 +224,7 @@ def _of_commands(entries: Iterable[Mapping[str, Any]], names: PublicNames) -> It
     for program, calls in programs.items():
         path, line = _place_of(program, names)
         if not path:
-            continue  # it is not the project's own, or was made by a test
+            continue  # the file is not in the repository, or a test created it
         forms: defaultdict[tuple[object, ...], dict[tuple[object, ...], _CommandCall]] = defaultdict(dict)
         for call in calls:
             forms[(*(word.shape for word in call.words), bool(call.stdin))].setdefault(call.key, call)
@@ -281,7 +282,7 @@ def _program(recorded: str, names: PublicNames) -> str:
 
 
 def _varied(form: Sequence[_CommandCall], every: Sequence[_CommandCall]) -> Iterator[_CommandCall]:
-    """Yield the calls of one form and, if these are few, the same on other inputs.
+    """Yield the calls of one form and, if there are only a few, variants of them with other inputs.
 
     Other inputs are the values of an option, files and standard input in the program's other calls, then numbers and
     texts that are a little larger or smaller.
@@ -297,7 +298,7 @@ def _varied(form: Sequence[_CommandCall], every: Sequence[_CommandCall]) -> Iter
             texts[PurePosixPath(path).suffix][text] = None
     inputs = dict.fromkeys(call.stdin for call in every if call.stdin)
     rows = [list(_on_other_inputs(call, values, texts, inputs)) for call in form]
-    # One other input of each call in turn, so that none is varied more than the others
+    # Vary one input of each call in turn, so that all calls get about the same number of variants
     for other in (one for turn in zip_longest(*rows) for one in turn if one is not None):
         if len(found) >= VARIED_TO:
             break
@@ -335,7 +336,7 @@ def _of_form(program: str, path: str, line: int, calls: Sequence[_CommandCall]) 
     for number, word in enumerate(calls[0].words):
         values = {call.words[number].value for call in calls}
         before = shlex.quote(word.text) if word.text else ""
-        # What stands alone in all calls is an input as well: a reader cannot know it from the results.
+        # An operand that is the same in all calls is an input, too: a reader cannot derive it from the results.
         if word.slot and (word.is_file or not word.option or len(values) > 1):
             inputs.append(number)
             kind = "FILE" if word.is_file else "N" if all(map(_NUMBER.fullmatch, values)) else "TEXT"
@@ -346,7 +347,7 @@ def _of_form(program: str, path: str, line: int, calls: Sequence[_CommandCall]) 
             name.append(f"{word.text}{word.value}")
     if calls[0].stdin:
         name.append("< INPUT")
-    target = Target(
+    target = CallTarget(
         kind="command",
         name=" ".join(name),
         path=path,
@@ -366,7 +367,7 @@ def _of_form(program: str, path: str, line: int, calls: Sequence[_CommandCall]) 
 
 
 def _place_of(program: str, names: PublicNames) -> tuple[str, int]:
-    """Return the file and line of what a program starts."""
+    """Return the file and line of the code that a program starts."""
     module, _, function = names.index.declared.scripts.get(program, "").split("[")[0].strip().partition(":")
     module = module or program.partition("python -m ")[2]
     module = f"{module}.__main__" if not function and f"{module}.__main__" in names.modules else module

@@ -31,7 +31,7 @@ def shown_expressions(statement: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
 
 
 def stated_results(code: str) -> Iterator[tuple[int, str]]:
-    """Yield what a block says about results, by the line (from 1) of the end of the statement."""
+    """Yield the results that a block states, with the last line (from 1) of the statement."""
     tree = python_of(code)
     if tree is None and re.search(r"^\s*>>> ", code, re.M):
         try:

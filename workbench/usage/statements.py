@@ -1,4 +1,4 @@
-"""The statement of a usage task; it names the package or program, and nothing else of the project."""
+"""The statement of a usage task, which names nothing of the project except the package or program."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _of_case(task: UsageTask, call: Call) -> Iterator[str]:
 
 
 def _block(heading: str, text: str | bytes) -> Iterator[str]:
-    """Yield a heading and an indented text; a last line without a line break is marked, because it counts."""
+    """Yield a heading and an indented text; a missing line break at the end is marked, because it matters."""
     yield f"  {heading}"
     text = text if isinstance(text, str) else f"{text!r}\n"
     yield from (f"    {line}" for line in text.split("\n")[: -1 if text.endswith("\n") else None])

@@ -20,8 +20,8 @@ class Call:
     """One call and its result.
 
     ``inputs`` are canonical expressions (see ``workbench.sandbox.workbench_runner.values``), one for each parameter of
-    the answer. For a command they are string literals, and the expected result is a dictionary with ``stdout``,
-    ``exit`` and, if it wrote any, ``files``.
+    the answer. For a command, they are string literals, and the expected result is a dictionary with ``stdout``,
+    ``exit`` and, if the command wrote files, ``files``.
     """
 
     inputs: tuple[str, ...]
@@ -31,7 +31,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CallTarget:
     """The callable or command that the recorded calls use."""
 
     kind: Kind
@@ -46,10 +46,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class UsageTask:
-    """A usage task; ``shown`` calls are in its statement, and an answer is tried on the ``hidden`` ones."""
+    """A usage task: its statement has the ``shown`` calls, and answers are tested on the ``hidden`` ones."""
 
     id: str  # readable: `path::name`
-    target: Target
+    target: CallTarget
     package: str  # the import name of the package, or the program of a command
     parameters: tuple[str, ...]  # neutral names: a, b, c
     shown: tuple[Call, ...]

@@ -18,7 +18,7 @@ from workbench.regeneration.project_layout import is_test_file
 from workbench.repository.sources import reason
 from workbench.sandbox import Workspace
 from workbench.sandbox.worker import is_left_out
-from workbench.usage.tasks import Call, Target
+from workbench.usage.tasks import Call, CallTarget
 
 FOLDER = "workbench_usage"
 ANSWER = f"{FOLDER}/answer.py"
@@ -48,7 +48,7 @@ def test_call(number, record_property):
 """
 
 
-def usage_workspace(workspace: Workspace, entries: Sequence[tuple[Target, Sequence[Call]]]) -> Workspace:
+def usage_workspace(workspace: Workspace, entries: Sequence[tuple[CallTarget, Sequence[Call]]]) -> Workspace:
     """Return the workspace in which answers are tested on the calls of ``entries``.
 
     Its root is a folder of the cache that is named by its content. The calls of the entry at position N are the tests
@@ -58,7 +58,7 @@ def usage_workspace(workspace: Workspace, entries: Sequence[tuple[Target, Sequen
     files |= {f"{FOLDER}/{name}": (_HARNESS / name).read_bytes() for name in _HARNESS_FILES}
     for position, (target, calls) in enumerate(entries):
         given = [{"inputs": call.inputs, "files": dict(call.files), "stdin": call.stdin} for call in calls]
-        module = _module(target.path, workspace.import_roots)
+        module = module_name(target.path, workspace.import_roots).removesuffix(".__main__")
         text = _TEST.format(module=module, calls=given, count=len(given), kind=target.kind)
         files[_test_file(position)] = text.encode("utf-8", "surrogateescape")
     targets = {PurePosixPath(target.path) for target, _ in entries}
@@ -81,12 +81,12 @@ def _test_file(position: int) -> str:
     return f"{FOLDER}/test_{position}.py"
 
 
-def _module(path: str, roots: Sequence[str]) -> str:
+def module_name(path: str, roots: Sequence[str]) -> str:
     """Return the name under which a file of the project is imported."""
     file = PurePosixPath(path)
     root = max((root for root in map(PurePosixPath, roots) if file.is_relative_to(root)), key=str, default="")
     parts = file.relative_to(root).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] in ("__init__", "__main__") else parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> list[str]:
@@ -107,7 +107,7 @@ def project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> l
         return named_so or str(path) in workspace.test_paths or is_test_by_options(path)
 
     tests = {path for path in python if is_test(path)}
-    # Where most modules are tests, the other files probably belong to them and may contain expected results.
+    # In a folder with mostly tests, the other files probably belong to them and may contain expected results.
     balance = Counter[PurePosixPath]()
     for path in python:
         balance[path.parent] += 1 if path in tests else -1 if path.name not in _BESIDE_TESTS else 0
@@ -155,7 +155,7 @@ def cached_tree(project: Path, names: Sequence[str], files: Mapping[str, bytes])
 
 
 def _content(path: Path) -> bytes:
-    # A link stays one, as it may lead out of the project.
+    # Links are copied as links, because they may lead out of the project.
     return str(path.readlink()).encode("utf-8", "surrogateescape") if path.is_symlink() else path.read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""Verdicts on answers: each is tested in a sandbox, and its results are compared with the recorded ones outside of it."""
+"""Test answers in a sandbox, and compare their results with the recorded ones outside of the sandbox."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FORMAT = "def source():\n    return {!r}\n"
 
 
 def hidden_calls(task: UsageTask) -> dict[int, Call]:
-    """Return the hidden calls of a task by their number in the tree, where the shown ones are first."""
+    """Return the hidden calls of a task by their number in the tree, in which shown calls come first."""
     return dict(enumerate(task.hidden, len(task.shown)))
 
 
@@ -33,7 +33,7 @@ def job(id: str, position: int, calls: Mapping[int, Call], answer: str, limits: 
 
 
 def judge(report: Report, calls: Mapping[int, Call]) -> Report:
-    """Return the verdict on an answer by the report of its job; each call is a test that is named by its text."""
+    """Return the verdict on an answer from the report of its job; each call is a test named by its text."""
     by_number = {int(test.id.rpartition("[")[2].rstrip("]")): test for test in report.tests if test.id.endswith("]")}
     names = call_names(calls)
     tests = tuple(
@@ -64,7 +64,7 @@ def judge(report: Report, calls: Mapping[int, Call]) -> Report:
 
 
 def _compared(name: str, test: TestOutcome, call: Call) -> TestOutcome:
-    """Return the outcome of a call by its recorded value."""
+    """Determine the outcome of a call from its recorded value."""
     if test.outcome == "passed" and test.value == call.expected:
         return replace(test, id=name)
     if test.outcome == "passed":
@@ -86,7 +86,7 @@ def _short(text: str) -> str:
 
 
 def call_names(calls: Mapping[int, Call]) -> dict[int, str]:
-    """Return a name for each call, all of them different."""
+    """Return a unique name for each call."""
     names: dict[int, str] = {}
     for number, call in calls.items():
         name = call_text(call)
@@ -95,6 +95,6 @@ def call_names(calls: Mapping[int, Call]) -> dict[int, str]:
 
 
 def call_text(call: Call) -> str:
-    """Return a call as it is written, such as ``answer('a b', 2)``."""
+    """Return a call as source code, such as ``answer('a b', 2)``."""
     text = f"answer({', '.join(call.inputs)})"
     return f"{text} < {call.stdin!r}" if call.stdin else text

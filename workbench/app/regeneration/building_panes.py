@@ -53,7 +53,7 @@ _TITLES = {
 }
 """The short and long titles of the stages that are not titled by their names."""
 _OF_USAGE = {"trace": "calls", "filter": "replays", "candidates": "answers", "documentation": ""}
-"""The names of stages of a usage run, where they differ; "" for a stage that it does not have."""
+"""Names of stages that differ in a usage run; "" for a stage that usage runs do not have."""
 _BAR = 8  # width in cells
 REASONS = {
     "parse": "does not parse",

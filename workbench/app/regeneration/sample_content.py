@@ -163,7 +163,7 @@ def remarks_of(sample: SampleView) -> tuple[tuple[str, bool], ...]:
 
 
 def _about_page(candidate: CandidateRow) -> Iterator[tuple[str, bool]]:
-    """Yield which line of the page an answer rests on, or what the page lacks."""
+    """Yield the line of the page that an answer relies on, or what the page lacks."""
     from workbench.results.usage import gap_of
 
     gap = gap_of(candidate)

@@ -17,7 +17,7 @@ from workbench.app.toolkit.filters import Filter, FilterFacet, FilterOption
 from workbench.app.toolkit.table import Grouping, TableGroup, VirtualTable
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import CANCELLED, DOUBTFUL, OUR_ERROR, VERDICTS
-from workbench.base.text import NOTHING, one_line, percent, plural, share
+from workbench.base.text import NOTHING, clean, one_line, percent, plural, share
 from workbench.results.regeneration_runs import RunView
 from workbench.results.samples import SampleState
 from workbench.results.tasks import DocstringQuality, TaskLine
@@ -63,7 +63,8 @@ def _documented(line: TaskLine) -> Part:
 def _failing(line: TaskLine) -> Part:
     if line.excluded:
         return f"excluded: {one_line(line.reason or 'a control does not hold', 300)}", "failed"
-    failing = one_line(line.failing, 300) if line.usage else test_name(one_line(line.failing, 300))
+    # The spaces of a call count.
+    failing = clean(line.failing)[:300] if line.usage else test_name(one_line(line.failing, 300))
     return failing + (f" ({line.failing_count})" if line.failing_count > 1 else ""), "dim"
 
 

@@ -43,7 +43,7 @@ def _task(reader: SessionReader, sample: SampleView) -> UsageTask | None:
 
 
 def page(reader: SessionReader, sample: SampleView, context: str, limit: int) -> doc.TextDocument:
-    """Lay out the page that a reader saw, with the line that its answer rests on, or that is a gap, in the margin."""
+    """Lay out the page that a reader saw; the margin marks the line that its answer relies on, or that is a gap."""
     run = reader.run(sample.task.run_id)
     digest = page_digests(run).get(context) if run is not None else None
     if digest is None:
@@ -77,7 +77,7 @@ def calls(reader: SessionReader, sample: SampleView) -> tuple[str, doc.TextDocum
 
 
 def _brief(text: str, most: int = _RESULT) -> str:
-    """Return a text on one line without joining its spaces, which count in a result."""
+    """Return a text on one line without collapsing its spaces, because they matter in a result."""
     line = doc.prepared(text).replace("\n", " ")
     return line if len(line) <= most else f"{line[: most - 1]}…"
 

@@ -309,9 +309,9 @@ def defaults(kind: str, settings: Settings) -> dict[str, Any]:
 
 
 def _place_of(session: str, name: str) -> Path:
-    """Return the path of the session for a study, which is a new one if the requested session is read-only.
+    """Return the path of the session that a study is run in: a new session if the requested one is read-only.
 
-    If ``session`` is "", the study goes to the session that ``workbench study NAME`` uses.
+    If ``session`` is "", this is the session that ``workbench study NAME`` uses.
     """
     return runs.place_of_run(session or f"study-{name}", f"study-{name}")
 

@@ -184,7 +184,7 @@ class RunActions:
     def _with_all(self, subject: PaneContent, what: str, then: Callable[[str, str], None]) -> None:
         """Call ``then`` with the full text and a note on anything that is missing from it.
 
-        If the pane shows only part of the text, the rest is read in a thread.
+        If the pane shows only part of the text, the remaining text is read in a thread.
         """
         if not subject.text:
             self._host.notify(f"There is nothing to {what} here.")

@@ -250,7 +250,7 @@ def of_page(parts: Iterable[page.Part]) -> TextDocument:
 
 COLOURED_AT_FIRST = 3_000
 """Number of characters highlighted before the first paint, about a screenful; lexers take seconds per megabyte."""
-COLOURED_AT_MOST = 96_000  # maximum number of highlighted characters; the rest stays plain
+COLOURED_AT_MOST = 96_000  # maximum number of highlighted characters; text beyond it stays plain
 
 _STYLES = (
     ("Token.Comment", "comment"),

@@ -221,8 +221,7 @@ class VirtualTable(HeadedList, Generic[Row]):
     def rearrange(self, *, to: object = None) -> None:
         """Filter, sort and group again.
 
-        The cursor goes to the row with the key ``to``. Without that it stays on its row, or goes to the next visible
-        one.
+        The cursor goes to the row with the key ``to``, or else stays on its row or goes to the next visible one.
         """
         after = list(map(self._key_of, self._lines[max(0, self.cursor - 1) :])) if self.cursor > 0 else []
         self.arrange_rows()

@@ -39,6 +39,8 @@ class TrialActions(RunActions):
         state = self._shown.state
         if state is None:
             return False
+        if state.run is not None and state.run.has_candidates and action not in ("resume", "cancel"):
+            return False  # a reader agent wrote a sample, which is run again as such
         if action == "resume":
             return state_of(state) in {"interrupted", "unscored", "failed", "cancelled"}
         if action == "cancel":

@@ -80,6 +80,8 @@ def load_outcome(
         return OutcomeContent(
             wording.exploration(why) if why is not None else doc.note("Loading the grounding…"), why=why
         )
+    if state.run is not None and state.run.has_candidates:
+        return OutcomeContent(_answer(reader, state))
     readme = reader.shown(state.trial.readme_blob, f"the README of trial {state.trial.id}", limit)
     if not readme.strip():
         return OutcomeContent(_no_readme(state), why=why)
@@ -91,6 +93,17 @@ def load_outcome(
         return OutcomeContent(document, readme, raw, why=why)
     document, places = wording.marked(document, readme, why.grounding)
     return OutcomeContent(document, readme, raw, places, why)
+
+
+def _answer(reader: SessionReader, state: TrialState) -> doc.TextDocument:
+    """Return the answer of a reader agent, which is a sample of a usage run, with its verdict."""
+    sample = reader.candidate(state.trial.id)
+    if sample is None or sample.answer_blob is None:
+        why = why_not(state, "an answer was handed in")
+        return doc.note(*(why or ((sample and sample.verdict_reason) or "No answer yet: the agent hands it in last.",)))
+    verdict = f"Verdict: {sample.verdict or 'none yet'}. {sample.verdict_reason or ''}".strip()
+    answer = reader.shown(sample.answer_blob, f"the answer of sample {sample.id}")
+    return markdown.render(f"{answer}\n\n{verdict}\n")
 
 
 def _step_finder(state: TrialState) -> markdown.StepOf:

@@ -133,7 +133,7 @@ def load_trial(reader: SessionReader, trial_id: str, before: TrialState | None =
     from workbench.results.trials import step_count, trial_order
     from workbench.results.usage import readme_use
 
-    trial = reader.trial(trial_id)
+    trial = reader.trajectory(trial_id)
     if trial is None:
         return None
     if before is not None and before.trial.id != trial_id:
@@ -196,7 +196,7 @@ class TrialSnapshot:
 
 
 def first_snapshot(reader: SessionReader, trial: str | None) -> TrialSnapshot | None:
-    """Load the start of a trial, by default of the session's most informative one; None if there is no such trial."""
+    """Load the start of a trial, by default the most informative one of the session, or None if there is none."""
     from workbench.results.trials import latest_trial
 
     key = trial or latest_trial(reader)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.app.toolkit.columns import TableColumn
+from workbench.app.toolkit.columns import TableColumn, fit_end
 from workbench.app.toolkit.table import VirtualTable
 from workbench.app.toolkit.virtual_view import Part
 from workbench.base.glyphs import VERDICTS, WAITING
@@ -34,10 +34,11 @@ def _gap(one: TaskUse) -> Part:
 COLUMNS: tuple[TableColumn[TaskUse], ...] = (
     TableColumn(title="", cell=_verdict, width=1, text=True),
     TableColumn(title="line", cell=lambda one: (f"{_line(one):,}" if _line(one) else "", "dim"), width=5, sort=_line),
-    TableColumn(title="call", cell=lambda one: one_line(one.task.target.name, 200), width=10, widest=40, text=True,
-           sort=lambda one: one.task.target.name),
+    TableColumn(title="call", cell=lambda one: one_line(one.task.target.name, 200), width=16, widest=40, text=True,
+           shorten=fit_end, sort=lambda one: one.task.target.name),
     TableColumn(title="use@1", cell=lambda one: share(one.result.at(1)), width=5, priority=2, sort=lambda one: one.result.at(1)),
-    TableColumn(title="gap", cell=_gap, width=8, widest=300, text=True, sort=lambda one: one.gap.kind if one.gap else None),
+    TableColumn(title="gap", cell=_gap, width=13, widest=300, text=True, sort=lambda one: one.gap.kind if one.gap else None,
+           brief=lambda one: (one.gap.kind if one.gap else "", "warn")),
     TableColumn(title="section", cell=lambda one: (one_line(one.gap.section, 60) if one.gap else "", "dim"), width=8, widest=30,
            text=True, priority=1),
 )  # fmt: skip

@@ -238,7 +238,7 @@ def done(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, 
 
 
 def files(folder: str) -> dict[str, tuple[int, ...]]:
-    """Return the writable paths in the check's folder and the in-memory folders, with metadata that writes change."""
+    """Return the writable paths in the check's folder and the in-memory folders, with metadata to detect writes."""
     found: dict[str, tuple[int, ...]] = {}
     pending = [os.path.join(folder, place) for place in PLACES]
     while pending:

@@ -207,8 +207,7 @@ def _text(part: Part) -> str:
         case "data":
             value = MessageToDict(part.data)
             if isinstance(value, dict) and isinstance(value.get("name"), str):
-                # Protocol buffers do not preserve the order of keys; they are sorted so that equal answers are equal
-                # texts.
+                # Protocol buffers do not preserve the order of keys. Sorting them makes the text reproducible.
                 rest = json.loads(json.dumps(value, sort_keys=True))
                 return f"{OPEN}{json.dumps({'name': rest.pop('name'), **rest}, ensure_ascii=False)}{CLOSE}"
             return json.dumps(value, ensure_ascii=False, sort_keys=True)

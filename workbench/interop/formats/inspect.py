@@ -412,7 +412,7 @@ def _sample_name(trajectory: Trajectory) -> str | int:
 
 
 def sample_of(trajectory: Trajectory) -> dict[str, Any]:
-    """Return a trajectory as a sample, with fields that have no equivalent in its metadata for a later import."""
+    """Convert a trajectory to a sample. Fields without an equivalent are stored in its metadata for a later import."""
     messages = _messages(trajectory.steps)
     sample = {**(_kept(trajectory, "sample") or _made(trajectory)), "id": _sample_name(trajectory)}
     sample |= {"epoch": trajectory.repeat, "messages": patched(messages, _kept(trajectory, CHANGED) or None)}

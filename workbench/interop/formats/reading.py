@@ -98,7 +98,7 @@ def _recognised(value: Any, path: Path, place: str, formats: Sequence[Format]) -
             yield from one.found(value, path, place)
             return
     if len(formats) == 1:
-        raise ForeignProblem(f"has nothing that {formats[0].name} reads")
+        raise ForeignProblem(f"contains no {formats[0].name} data")
     offered = names(KIND)
     also = f"; importers for --format: {', '.join(offered)}" if offered else ""
     raise ForeignProblem(f"has no supported format; see docs/reference/formats.md{also}")
@@ -194,7 +194,7 @@ def read_with(importer: Importer, path: Path) -> Iterator[Read]:
             problem = f"was read by {importer.name} as an invalid item: {error}"
             yield Read(importer.name, None, problem, place)
     if not number:
-        raise ForeignProblem(f"has nothing that {importer.name} reads")
+        raise ForeignProblem(f"contains no {importer.name} data")
 
 
 def _guarded(importer: Importer, path: Path) -> Iterator[object]:

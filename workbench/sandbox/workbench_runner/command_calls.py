@@ -128,7 +128,7 @@ class CommandCalls:
         try:
             if builtins.input is not self._input:
                 raise NotLiteral("input() is replaced")
-            files = _Files(cwd, self._root)
+            files = _CommandFiles(cwd, self._root)
             tokens = [files.token(os.fsdecode(token)) for token in argv]
             for token in tokens:
                 encode(token), token.encode()
@@ -365,7 +365,7 @@ def _text_of(path: str) -> str:
     return text
 
 
-class _Files:
+class _CommandFiles:
     """The files of a call under relative names."""
 
     def __init__(self, cwd: str, root: str) -> None:

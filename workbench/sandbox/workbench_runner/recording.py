@@ -1,4 +1,4 @@
-"""Which public callables and commands of a project its tests call, with literal arguments and results.
+"""Record which public callables and commands of a project its tests call, with literal arguments and results.
 
 A profile hook sees the calls of functions while tests run. It knows a function by its code, so that decorated functions
 are recorded by what their innermost function receives and returns.
@@ -60,7 +60,7 @@ class Signature:
         self._odd = {each.name: each.default for each in found if _literal(each.default) is None}
 
     def inputs(self, values: Any) -> tuple[str | None, ...]:
-        """Return the bound values as texts; None for a parameter that is left at a default that is no literal."""
+        """Return the bound values as texts, or None for a parameter left at a non-literal default."""
         for name in self._rest:
             if values[name]:
                 raise NotLiteral(f"arguments for **{name}")
@@ -114,14 +114,19 @@ class Recorded:
 
 
 def _without_odd_defaults(parameters: list[Any], rows: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Leave out parameters that every call leaves at a default that is no literal, unless a positional one follows."""
-    kept = list(range(len(parameters)))
-    for at in reversed(range(len(parameters))):
-        follows = any(parameters[index]["kind"] != "keyword" for index in kept if index > at)
-        odd = all(row[at] is None for row in rows)
-        if rows and odd and (parameters[at]["kind"] == "keyword" or not follows):
-            kept.remove(at)
-    return [parameters[at] for at in kept], [[row[at] for at in kept] for row in rows]
+    """Leave out parameters that every call leaves at a default that is no literal; those after them become keywords."""
+    unpacks = any(
+        one["kind"] == "variadic" and any(row[at] != "()" for row in rows) for at, one in enumerate(parameters)
+    )
+    kept: list[int] = []
+    found = []
+    for at, one in enumerate(parameters):
+        odd = rows and all(row[at] is None for row in rows)
+        if not odd or (unpacks and one["kind"] == "positional"):
+            by_name = one["kind"] == "positional" and len(kept) < at
+            kept.append(at)
+            found.append({**one, "kind": "keyword"} if by_name else one)
+    return found, [[row[at] for at in kept] for row in rows]
 
 
 class Recorder:
@@ -378,7 +383,7 @@ class Recorder:
             self._methods[key] = None
             value = next((vars(base)[site.name] for base in owner.__mro__ if site.name in vars(base)), None)
             function = _innermost(value)
-            found = function is not None and function.__code__ is code  # else it is called by ``super()``
+            found = function is not None and function.__code__ is code  # otherwise, it is called through ``super()``
             if found and _is_public(owner.__qualname__) and _at(owner.__module__, owner.__qualname__) is owner:
                 kind = "method" if site.role == "method" else "function"
                 constructor = self._constructor(owner)

@@ -21,7 +21,7 @@ class Tracer:
         self._coverage = coverage.Coverage(
             data_file=None, source=[root], omit=() if tests else _TESTS, branch=True, config_file=False, messages=False
         )
-        # Lines that authors leave out of their own reports ("pragma: no cover") are lines of a body like all others.
+        # Lines that authors exclude from their own reports ("pragma: no cover") are counted here.
         for which in ("exclude", "partial"):
             self._coverage.clear_exclude(which)
         self._coverage.start()

@@ -7,6 +7,7 @@ candidate's process, where none of its own ``__eq__`` methods is called.
 from __future__ import annotations
 
 import ast
+import builtins
 import datetime
 import decimal
 import fractions
@@ -24,6 +25,16 @@ _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}|0x0*(7f|5[56])[0-9a-f]{10}\b", re
 _TEMPORARY = re.compile(
     r"pytest-of-|(?<![\w.-])(/private)?(/var)?/tmp(?![\w.-])|/var/folders/|\\AppData\\Local\\Temp\\"
 )
+
+
+#: Built-in types, and functions without effects, which are written by their names
+_NAMES = (
+    "abs", "all", "any", "ascii", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod", "float",
+    "frozenset", "hex", "int", "len", "list", "max", "min", "object", "oct", "ord", "pow", "range", "repr",
+    "round", "set", "sorted", "str", "sum", "tuple", "type",
+)  # fmt: skip
+_BUILTINS = {name: getattr(builtins, name) for name in _NAMES}
+_BY_IDENTITY = {id(value): name for name, value in _BUILTINS.items()}
 
 
 class NotLiteral(Exception):
@@ -129,6 +140,12 @@ def _fraction(value: fractions.Fraction) -> str:
     return f"fractions.Fraction({int(value.numerator)}, {int(value.denominator)})"
 
 
+def _builtin(value: object) -> str:
+    if id(value) not in _BY_IDENTITY:
+        raise NotLiteral(f"a value of type {type(value).__name__}")
+    return _BY_IDENTITY[id(value)]
+
+
 def _path(value: pathlib.PurePath) -> str:
     if value.anchor:
         raise NotLiteral("an absolute path")
@@ -154,6 +171,8 @@ _SCALARS: dict[type, Callable[[Any], str]] = {
     pathlib.PureWindowsPath: _path,
     type(pathlib.Path()): _path,
     range: repr,
+    type: _builtin,
+    type(len): _builtin,
 }
 
 
@@ -191,6 +210,8 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 def _value(node: Any) -> Any:
     kind: type = type(node)
+    if kind is ast.Name and node.id in _BUILTINS:
+        return _BUILTINS[node.id]
     if kind is ast.Constant and type(node.value) in _PLAIN:
         return node.value
     if kind is ast.UnaryOp and type(node.op) is ast.USub:

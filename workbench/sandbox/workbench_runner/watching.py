@@ -31,7 +31,7 @@ class End(Protocol):
     peak: int
 
     def poll(self) -> int | None:
-        """Return its wait status, or None while it runs."""
+        """Return the process's wait status, or None while it runs."""
 
 
 #: Final events of a candidate's process.

@@ -1,7 +1,7 @@
 """Runs an answer on recorded inputs and records the result as text; the expected results are not in the sandbox.
 
-The answer is the text that ``workbench_usage.answer.source()`` returns in hexadecimal digits, so that its words cannot
-keep a candidate from the hot route.
+The answer is the text that ``workbench_usage.answer.source()`` returns in hexadecimal digits, so its words cannot
+exclude a candidate from the hot route.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _encoded(value: object, *characters: int) -> str:
         return str(encode(value, *characters))
     except NotLiteral as reason:
         raise AnswerFailed(f"returned no literal: {reason}") from None
-    except BaseException as problem:  # the name of a type may be computed, and another thread may change a list
+    except BaseException as problem:  # a type may compute its name, and another thread may change a list
         raise AnswerFailed(f"returned no literal: {_line(problem)}") from None
 
 
@@ -160,7 +160,7 @@ def _command_result(inputs: Sequence[str], files: Mapping[str, str], stdin: str,
     input_path, output_path = os.path.join(folder, "stdin"), os.path.join(folder, "stdout")
     with open(input_path, "wb") as written:
         written.write(stdin.encode("utf-8", "surrogatepass"))
-    # Output goes to a file and not through a pipe, which a process in the background would keep open.
+    # Write output to a file, because a background process would keep a pipe open.
     with open(input_path, "rb") as read, open(output_path, "wb") as output:
         try:
             status = subprocess.call(
@@ -175,7 +175,7 @@ def _command_result(inputs: Sequence[str], files: Mapping[str, str], stdin: str,
 
 
 def _changed_files(work: str, files: Mapping[str, str]) -> dict[str, object]:
-    """Return the content of new and changed files, and None for those that are gone."""
+    """Return the content of new and changed files, and None for deleted ones."""
     found: dict[str, object] = {}
     for folder, _, names in os.walk(work):
         for path in (os.path.join(folder, name) for name in names):
@@ -197,7 +197,7 @@ def _content(path: str) -> object:
 
 
 def preload(module: str) -> None:
-    """Import the package in advance for the hot route; an import that fails here fails in the answers too."""
+    """Import the package in advance for the hot route; an import that fails here also fails in the answers."""
     with contextlib.suppress(BaseException):
         importlib.import_module(module)
 

@@ -34,7 +34,7 @@ class CallWatcher:
 
     def _profile(self, frame: FrameType, event: str, argument: object) -> None:
         if event == "call" and self._is_own(frame) and not self._is_import(frame):
-            self.stop()  # from here on it runs at its usual speed
+            self.stop()  # the process then runs at its usual speed
             os.close(os.open(self._mark, os.O_WRONLY | os.O_CREAT))
 
     def _is_own(self, frame: FrameType) -> bool:

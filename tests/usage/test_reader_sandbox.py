@@ -1,4 +1,4 @@
-"""The sandbox of a reader agent has the package, but no way to read its sources and docstrings."""
+"""The sandbox of a reader agent: it has the package, but no way to read its sources and docstrings."""
 
 from __future__ import annotations
 
@@ -209,3 +209,47 @@ async def test_no_way_leads_to_sources_or_docstrings(
     assert SECRET not in output.lower(), output
     assert RAN.get(name, "") in output, output
     assert not {"SyntaxError", "No module named 'pkg'"}.intersection(output.splitlines()[-1:]), output
+
+
+async def test_code_and_commands_run_with_the_package(sandbox: PackageSandbox) -> None:
+    files = {"case_1/a.txt": "one"}
+    assert await sandbox.output("code", "from pkg import slug\nx = slug('A b')\nx\nNone\nprint(1)", {}) == "'a-b'\n1"
+    assert (
+        await sandbox.output("command", "slug 'C d'; python -m pkg 'E f'; cat case_1/a.txt", files) == "c-d\ne-f\none"
+    )
+    assert await sandbox.output("code", "import pkg.words; pkg.words.data(), pkg.Point(1).moved()", {}) == (
+        "('{\"kept\": true}', Point(x=2))"
+    )
+    assert "AssertionError: no text" in await sandbox.output("code", "from pkg import slug; slug(1)", {})
+    assert "--loud" in await sandbox.output("code", "import pkg.manual; pkg.manual.usage()", {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "found"),
+    [
+        ("code", "input()", "EOFError"),
+        ("code", "def", "SyntaxError"),
+        ("code", "import sys; sys.exit(7)", "(Its exit status is 7.)"),
+        ("code", "", "(no output)"),
+        ("code", "'\\ud800'", "ud800"),
+        ("code", "print('\x00')", "Error"),
+        ("code", "#" * 200_000, "Error"),
+        ("code", "print('a' * 9_000 + 'end')", "(5,003 characters are not shown)"),
+        ("code", "import os; os.write(1, b'\\xff\\x1b[31mred')", "red"),
+        ("command", "cat /etc/shadow; ls /root/.ssh; kill -9 -1; exit 9", "exit status"),
+        ("command", "touch ../x /usr/x; echo a > x; ls", "x"),
+        ("command", "python -c 'import urllib.request as u; u.urlopen(\"http://1.1.1.1\", timeout=2)'", "Error"),
+    ],
+)
+async def test_odd_runs_have_an_output(sandbox: PackageSandbox, kind: str, text: str, found: str) -> None:
+    output = await sandbox.output(kind, text, {})
+    assert found in output
+    assert len(output) < 4_200
+    assert SECRET not in output
+
+
+async def test_a_run_without_an_end_is_stopped(sandbox: PackageSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_agent, "SECONDS", 1)
+    output = await sandbox.output("command", "echo begun; sleep 100 & sleep 100", {})
+    assert output.splitlines()[0] == "begun"
+    assert "stopped after" in output
