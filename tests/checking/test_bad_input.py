@@ -92,7 +92,7 @@ def test_without_a_sandbox_nothing_is_run(tmp_path: Path, monkeypatch: pytest.Mo
     from workbench.sandbox import bubblewrap
 
     monkeypatch.setattr(bubblewrap, "_candidates", lambda: ())
-    with pytest.raises(NoIsolation, match="Nothing was run, as only an isolating sandbox"):
+    with pytest.raises(NoIsolation, match="Nothing was run, because only an isolating sandbox"):
         checked(write_project(tmp_path), README)
 
 

@@ -152,7 +152,7 @@ def test_each_command_and_example_has_a_verdict_at_its_own_line(found: CheckResu
         (first, "works"), (first + 1, "not run"), (first + 2, "works"),
     ]  # fmt: skip
     assert str(mixed.verdict) == "works"
-    assert mixed.reason.startswith(f"2 of 3 ran; line {first + 1}: docker is not the project's")
+    assert mixed.reason.startswith(f"2 of 3 ran; line {first + 1}: docker does not belong to the project")
     assert [(one.line, str(one.verdict), one.command) for one in wrong.alarming] == [
         (LINES.index(command) + 1, "fails", command)
         for command in ("wordstat index gamma --wrong", "wordstat report --wrong")

@@ -14,28 +14,12 @@ from faults.damaging import invoke
 
 HERE = Path(__file__).parent
 NAMES = sorted(found.parent.name for found in HERE.glob("*/check.py"))
-#: A lower test finds the same fault in a moment: of answers, servers, agents, functions, suites and bodies.
-NIGHTLY = {
-    *("answers-of-servers", "gateway-error-in-the-choice"),  # models/test_paid_answers.py
-    *(
-        "fences-and-wrappings",
-        "think-marks",
-    ),  # regeneration_core/test_answers_in_other_dress.py, models/test_reasoning.py
-    "a2a-cards-and-addresses",  # remote_agents/test_misbehaving_agents.py
-    "functions-of-all-shapes",  # repository/
-    "suites-of-all-sorts",  # tasks/test_unusable_suites.py
-    "equal-to-everything",  # sandbox/test_hostile_candidates.py
-    "copy-is-not-the-text",  # waits for a terminal as a person does
-}
-
 
 @pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.sandbox
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.nightly if name in NIGHTLY else ()) for name in NAMES]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_what_was_reported_is_right(
     name: str, one_cache: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

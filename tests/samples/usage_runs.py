@@ -10,7 +10,7 @@ from workbench.session import SessionWriter
 from workbench.session.identity import candidate_id, task_id
 from workbench.usage.gaps import Gap
 from workbench.usage.statements import statement
-from workbench.usage.tasks import Call, Target, UsageTask
+from workbench.usage.tasks import Call, CallTarget, UsageTask
 from workbench.usage.verdicts import call_names, call_text, hidden_calls
 
 RUN, READER, FROZEN = "usage-1", "literal", 1_700_000_000.0
@@ -18,13 +18,13 @@ RUN, READER, FROZEN = "usage-1", "literal", 1_700_000_000.0
 
 def _function(name: str, *pairs: tuple[str, str], line: int = 10) -> UsageTask:
     reference = f"import wordcount\n\n\ndef answer(a):\n    return wordcount.{name}(a)\n"
-    target = Target("function", f"wordcount.{name}", "wordcount.py", line, reference=reference)
+    target = CallTarget("function", f"wordcount.{name}", "wordcount.py", line, reference=reference)
     calls = tuple(Call((text,), expected) for text, expected in pairs)
     return UsageTask(f"wordcount.py::wordcount.{name}", target, "wordcount", ("a",), calls[:2], calls[2:])
 
 
 def _command(form: str, reference: str, *outputs: str) -> UsageTask:
-    target = Target("command", form, "wordcount.py", 30, words=("--words",), reference=reference)
+    target = CallTarget("command", form, "wordcount.py", 30, words=("--words",), reference=reference)
     calls = tuple(
         Call(("'notes.txt'",), repr({"stdout": text, "exit": 0}), {"notes.txt": "one two\n" * n})
         for n, text in enumerate(outputs, 1)

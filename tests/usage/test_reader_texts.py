@@ -9,16 +9,16 @@ import pytest
 
 from workbench.usage import reader_agent
 from workbench.usage.reader_agent import ReaderPage
-from workbench.usage.tasks import Call, Target, UsageTask
+from workbench.usage.tasks import Call, CallTarget, UsageTask
 
 LINES = [f"line {number}" for number in range(1, 601)]
 LONG = ReaderPage("\n".join(LINES))
 FUNCTION = UsageTask(
-    "a", Target("function", "pkg.slug", "pkg.py", 1), "pkg", ("a", "b"), (Call(("'x'", "1"), "'x1'"),), ()
+    "a", CallTarget("function", "pkg.slug", "pkg.py", 1), "pkg", ("a", "b"), (Call(("'x'", "1"), "'x1'"),), ()
 )
 COMMAND = replace(
     FUNCTION,
-    target=Target("command", "count FILE", "pkg.py", 1),
+    target=CallTarget("command", "count FILE", "pkg.py", 1),
     parameters=("1",),
     shown=(
         Call(

@@ -212,3 +212,4 @@ def test_any_page_is_measured(text: str, session: Path, tmp_path: Path, until: U
     found = measured(session, project, until, readme=str(page), tasks=("*initials",))
     (shown,) = found.readers[0].pages
     assert passes(found, shown) == {"bookwords.initials": "``initials``" in text}
+    assert shown.named == int("``initials``" in text)

@@ -90,7 +90,9 @@ class Execution:
         proof = found.pop(-1, None)
         if proof is None or proof.get("problem"):
             why = str(proof["problem"]) if proof else one_line(ended.output, 200) or f"status {ended.status}"
-            raise NotSandboxed(f"Nothing of {self.page.path} was run, because its sandbox does not isolate: {why}.")
+            raise NotSandboxed(
+                f"Nothing of {self.page.path} was run, because its sandbox provides no isolation: {why}."
+            )
         return found, left_out
 
     def _orders(self, chains: Sequence[Chain]) -> list[dict[str, Any]]:

@@ -230,7 +230,7 @@ async def _blocks(
                 return await run_page(page, plan, project, environment, options.seconds, on_known, room)
             except NotSandboxed as error:
                 problems.append(str(error))
-                return settled(page, plan, project, "its sandbox does not isolate")
+                return settled(page, plan, project, "its sandbox provides no isolation")
 
     return [block for blocks in await asyncio.gather(*(one(page) for page in pages)) for block in blocks]
 

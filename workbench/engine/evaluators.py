@@ -209,7 +209,7 @@ class Evaluators:
         return ModelEvaluator(ask, self._gateway, self._calls)
 
     async def explain(self, item: TaskItem, ask: Ask) -> str | None:
-        """Return why an answer that did not pass may have failed, as stored with it, or None."""
+        """Return a possible reason why an answer failed, to be stored with the answer, or None."""
         return None
 
     def billed(self, ask: Ask, candidate: str) -> dict[str, Any]:

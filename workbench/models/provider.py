@@ -154,7 +154,7 @@ def conformed(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _error_in(body: Mapping[str, Any], *, alone: bool) -> Any:
-    """Return the error in a body, or None; without choices in the body (``alone``), search other fields as well."""
+    """Return the error in a body, or None. A body without choices (``alone``) may have it in other fields, too."""
     error = body.get("error")
     if not error and alone:
         # FastAPI, Cloudflare and MiniMax use these fields; vLLM's body is the error itself.

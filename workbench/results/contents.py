@@ -146,7 +146,7 @@ class Trial:
 class Contents:
     """Everything that a report needs, except long texts, which are read only while the report is written.
 
-    ``archived`` is the number of archived runs, which are left out with everything that belongs to them.
+    ``archived`` is the number of archived runs. These are left out, with everything that belongs to them.
     """
 
     name: str

@@ -392,5 +392,5 @@ def use_and_scores(contents: Contents, run: RunRow, used: ReaderUse) -> UseAndSc
     if not found:
         return None
     rubric, judge = contents.judged[0]
-    tau = kendall_tau([one.points for one in found], [one.use for one in found])
+    tau = kendall_tau([one.points for one in found], [one.use for one in found]) if len(found) > 1 else None
     return UseAndScores(f"{rubric} ({judge})", tuple(found), tau)

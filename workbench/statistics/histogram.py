@@ -42,7 +42,7 @@ def histogram(values: Iterable[float], low: float, high: float, most: int = 20) 
 
 
 def means_of_runs(values: Sequence[float | None], most: int) -> tuple[tuple[float | None, ...], int]:
-    """Return the means of at most ``most`` runs of equal length (None if no value is known), and that length."""
+    """Divide values into at most ``most`` runs, and return the mean of each run (None if unknown) and their length."""
     if most < 1:
         raise ValueError("values need at least one run")
     each = max(1, math.ceil(len(values) / most))

@@ -221,7 +221,7 @@ class _Replays:
         return found
 
 
-#: An answer whose result has the first digits of the hash of the result of each callable.
+#: An answer that calls every callable, and returns the first digits of the hash of each result.
 _PROBE = """import copy, hashlib, importlib, signal
 
 from workbench_runner.values import encode
@@ -324,5 +324,5 @@ def _with_shown(task: UsageTask, fitting: Mapping[tuple[str, ...], frozenset[str
     best = min((pair for pair in pairs if calls[pair[0]].expected != calls[pair[1]].expected), key=rank)
     hidden = tuple(call for number, call in enumerate(calls) if number not in best)
     if all(call.expected == "None" for call in hidden):
-        return Dropped(task.id, "results", "All of its calls but the shown ones return None, as a stub does.")
+        return Dropped(task.id, "results", "All of its hidden calls return None, as a stub does.")
     return replace(task, shown=tuple(calls[number] for number in best), hidden=hidden)

@@ -18,7 +18,7 @@ _MOST_VALUES = 6
 
 
 def command_attempts(page: UsagePage, task: UsageTask) -> Iterator[AnswerAttempt]:
-    """Yield the page's commands of the program with the inputs in the place of their values, then its options."""
+    """Yield the program's commands on the page with the inputs in place of their values, then the program's options."""
     own = commands_of_program(page, task.package, task.target.path)
     ways = [_of_command(one, task) for one in sorted(own, key=lambda one: not one.block)]
     yield from (one for turn in itertools.zip_longest(*ways) for one in turn if one is not None)
@@ -91,7 +91,7 @@ def _shape(word: str, files: set[str]) -> str:
 
 
 def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) -> Iterator[AnswerAttempt]:
-    """Yield the program with the options that the page names: none, one, then two of them."""
+    """Yield the program with no option, then with one and with two of the options that the page names."""
     named = options_of_program(page, task)
     if not any(call.stdin for call in task.shown):
         named.pop("-", None)

@@ -45,7 +45,7 @@ def candidates(page: str, task: UsageTask) -> list[AnswerAttempt]:
 
 
 def _bounded(rounds: Iterable[Iterable[AnswerAttempt | None]], most: int) -> list[AnswerAttempt]:
-    """Return the first different attempts; a round has one attempt of each example or name."""
+    """Return the first distinct attempts, taking one from each example or name in every round."""
     found: dict[str, AnswerAttempt] = {}
     for attempt in itertools.chain.from_iterable(rounds):
         if attempt is not None:
@@ -68,7 +68,7 @@ def why_none(page: str, attempts: Sequence[AnswerAttempt], task: UsageTask) -> s
 
 
 def _from_example(example: Example, task: UsageTask) -> Iterator[AnswerAttempt]:
-    """Yield answers that put the inputs in the place of the literals, or of the placeholders, of an example."""
+    """Yield answers that replace the literals or placeholders of an example with the inputs."""
     nodes: list[ast.AST] = [*example.statements, example.expression]
     values = example.unbound | _BUILT_IN | _names_bound(example.imports, library=True)
     slots = [slot for node in nodes for slot in _slots(node, values)][:_MOST_SLOTS]
@@ -215,7 +215,7 @@ def _module(imports: Iterable[str], names: Sequence[str], body: Iterable[str]) -
 
 
 def _from_name(named: Named, page: UsagePage, task: UsageTask) -> Iterator[AnswerAttempt]:
-    """Yield answers that call a named function with the inputs, or a named method on an object made of some of them."""
+    """Yield answers that call a named function with the inputs, or a named method on an object created from some."""
     why = f"Line {named.line} of the page names `{named.path.removeprefix('?.')}`."
     for text in _name_answers(named, page, task):
         yield AnswerAttempt(text, named.line, why, named.path)

@@ -122,7 +122,7 @@ class UsagePage:
 
 
 def names_target(named: Named, target: CallTarget) -> bool:
-    """Whether a page's name is that of a task's callable, which may have a longer path than the page gives."""
+    """Whether a name on a page refers to a task's callable; the page may give only the end of its path."""
     parts, own = named.path.split("."), target.name.split(".")
     if parts[-1] != own[-1]:
         return False

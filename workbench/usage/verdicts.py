@@ -39,7 +39,7 @@ def judge(report: Report, calls: Mapping[int, Call]) -> Report:
     tests = tuple(
         _compared(names[number], by_number[number], call) for number, call in calls.items() if number in by_number
     )
-    # The process cannot forge a result that it does not contain, so its changes there do not matter.
+    # The expected results are not in the process, so nothing that an answer changes there can forge them.
     report = replace(report, tests=tests, doubtful="", changed=(), suspicious=())
     invalid = next((test.message for test in tests if test.message.startswith(_INVALID)), None)
     if invalid is not None:

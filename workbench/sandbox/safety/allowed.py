@@ -45,7 +45,7 @@ _FUNCTIONS = (
     "map max memoryview min next object oct ord pow print property range repr reversed round set slice sorted "
     "staticmethod str sum tuple zip NotImplemented Ellipsis exit quit"
 )
-#: Exceptions, and functions and types that only use their arguments.
+#: Exceptions, and the built-in functions and types that access nothing but their arguments.
 BUILTINS = frozenset(
     name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
 ) | frozenset(_FUNCTIONS.split())

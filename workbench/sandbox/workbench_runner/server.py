@@ -1,8 +1,7 @@
-"""The server inside a sandbox: keeps the pristine tree, starts a process per candidate, watches it and decides.
+"""The server inside a sandbox: keeps the pristine tree, starts and watches a process per candidate, and judges it.
 
-It never executes the repository's code. It preloads pytest and third-party packages; the repository's own modules are
-blocked while it does (a preloaded copy would make every candidate pass). Speaks JSON lines on its standard input and
-output.
+It never executes the repository's code. It preloads pytest and third-party packages, but blocks the repository's own
+modules, because a preloaded copy would make every candidate pass. It speaks JSON lines on standard input and output.
 """
 
 from __future__ import annotations
