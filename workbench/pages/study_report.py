@@ -35,7 +35,7 @@ from workbench.session.rows import RunRow
 from workbench.session.sample_counts import sample_counts
 from workbench.statistics.paired import RESAMPLES
 from workbench.studies.analysis import NO_TEXTS, Analysis, analyse
-from workbench.studies.cells import counted_missing
+from workbench.studies.cells import STATES, counted_missing
 from workbench.studies.comparing import rankings, taus
 from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, DOCS, Study
@@ -221,7 +221,8 @@ def _runs(reader: SessionReader, outcome: StudyOutcome) -> list[tuple[str, RunRo
     rows: dict[str, set[str]] = {}
     for cell in outcome.cells.values():
         if cell.run and not cell.work.session:
-            rows.setdefault(cell.run, set()).add(cell.row)
+            for run in (cell.run, *(trial.use_run for trial in cell.work.trials if trial.use_run)):
+                rows.setdefault(run, set()).add(cell.row)
     return [
         (next(iter(rows[run.id])) if len(rows[run.id]) == 1 else "", run) for run in reader.all_runs() if run.id in rows
     ]
@@ -260,13 +261,15 @@ def _made(outcome: StudyOutcome) -> PageTable | None:
 
 
 def _unscored(outcome: StudyOutcome) -> Iterator[Part]:
-    measure = outcome.study.measures[0]
-    missing = counted_missing(one for cell in outcome.cells.values() for one in cell.means[measure].missing)
-    sentences = [
-        f"{plural(one.items, 'trial')} without a score, {one.kind}{f': {one.why}' if one.why else ''}"
-        for one in sorted(missing, key=lambda one: -one.items)[:_MOST_REASONS]
-        if one.kind not in ("queued", "running", "not begun")
-    ]
+    sentences: dict[str, None] = {}
+    for measure in outcome.study.measures:
+        missing = counted_missing(one for cell in outcome.cells.values() for one in cell.means[measure].missing)
+        name = "a score" if measure == "score" else measure
+        sentences |= {
+            f"{plural(one.items, 'trial')} without {name}, {one.kind}{f': {one.why}' if one.why else ''}": None
+            for one in sorted(missing, key=lambda one: -one.items)[:_MOST_REASONS]
+            if one.kind not in ("queued", "running", "not begun") and (measure == "score" or one.kind not in STATES)
+        }
     yield BulletList(tuple(sentences) or ("No trial was excluded.",))
 
 
