@@ -163,7 +163,7 @@ class Pages:
             _, text = own_page(self._prepared.snapshot.root, reference, docs=docs)
         else:
             text = ""
-        if text or ask.context != WITHOUT:
+        if text or ask.context not in (WITHOUT, ""):  # a control has no page
             with self.record.writer.transaction():
                 plan = self.record.plan()
                 assert isinstance(plan, UsagePlan)
