@@ -64,6 +64,8 @@ class UsageItem(TaskItem):
         return controls.stub(self.task)
 
     def read_answer(self, text: str, style: Style = "chat") -> Extraction:
+        if style != "chat" and text.strip() and "```" not in text:
+            return Extraction(text, ())  # a samples file has the answer itself
         return prompts.extract_answer(text, self.task)
 
     def job(self, candidate: str, body: str, limits: Limits, *, cold: bool = False) -> Job:
