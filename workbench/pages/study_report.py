@@ -151,6 +151,7 @@ def _judged_json(outcome: StudyOutcome) -> dict[str, Any]:
 _REPEATED = {
     "cases", "source", "agent", "model", "docs", "docs_scope", "prompt", "context", "evaluator", "evaluators", "snapshot", "asks",
     "acceptances", "trials", "name", "k", "samples", "limit", "repeats", "spend_limit",
+    "page_digests", "should_be_named",
 }  # fmt: skip
 """Keys of a run's plan that the rows, the columns or the declaration of the study already contain."""
 _MOST_REASONS = 12
