@@ -229,6 +229,9 @@ def _name_answers(named: Named, page: UsagePage, task: UsageTask) -> Iterator[st
             for split in range(len(inputs), -1, -1):
                 call = f"{maker}({', '.join(inputs[:split])}).{parts[-1]}({', '.join(inputs[split:])})"
                 yield _module([statement], inputs, [f"return {call}"])
+            if task.shown and inputs and task.shown[0].inputs[0].startswith(("(", "[")):
+                call = f"{maker}(*{inputs[0]}).{parts[-1]}({', '.join(inputs[1:])})"
+                yield _module([statement], inputs, [f"return {call}"])
         if parts[0] == "?" or not parts[0][:1].isupper():
             return
     for imports, path in _ways_to_import(parts, page, package):

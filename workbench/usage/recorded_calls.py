@@ -31,6 +31,7 @@ Tests often call a command once for each option, on the same few files. The numb
 process.
 """
 
+_RARE = 4  # a parameter is rarely set if at most one call in four sets it
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _ATTACHED = re.compile(r"(-[A-Za-z])(\d+)")
@@ -95,9 +96,14 @@ class _Parameter:
     default: str | None
     inputs: tuple[str | None, ...]  # in every call; None for a non-literal default
 
+    def is_set(self, call: int) -> bool:
+        """Whether a call passes something else than the default, or anything at all to a variadic parameter."""
+        unset = ("()", "{}") if self.kind == "variadic" else (self.default,)
+        return self.inputs[call] is not None and self.inputs[call] not in unset
+
     @property
     def is_used(self) -> bool:
-        return any(text is not None and text != self.default for text in self.inputs)
+        return any(self.is_set(number) for number in range(len(self.inputs)))
 
     @property
     def is_empty(self) -> bool:
@@ -106,10 +112,9 @@ class _Parameter:
 
 def _of_callable(entry: Mapping[str, Any], place: tuple[str, str], names: PublicNames) -> UsageTask:
     module, attribute = place
-    calls = entry["calls"]
     constructor = entry.get("constructor") if entry["kind"] == "method" else None
-    made = _parameters(constructor or (), [call.get("self") or () for call in calls])
-    own = _parameters(entry["parameters"], [call["inputs"] for call in calls])
+    calls = _usual_calls(entry["calls"], constructor or (), entry["parameters"])
+    made, own = _all_parameters(calls, constructor or (), entry["parameters"])
     letters = iter([*_LETTERS, *(f"{letter}{number}" for number in range(1, 10) for letter in _LETTERS)])
     of_constructor, first = _arguments(made, letters)
     of_function, second = _arguments(own, letters)
@@ -140,6 +145,41 @@ def _of_callable(entry: Mapping[str, Any], place: tuple[str, str], names: Public
     )
     hidden = tuple(by_inputs.values())
     return UsageTask(f"{entry['path']}::{name}", target, module.split(".")[0], tuple(used), (), hidden)
+
+
+def _usual_calls(
+    calls: Sequence[Mapping[str, Any]],
+    constructor: Sequence[Mapping[str, Any]],
+    parameters: Sequence[Mapping[str, Any]],
+) -> Sequence[Mapping[str, Any]]:
+    """Return the calls without those that set a rarely set parameter, as long as enough remain.
+
+    Otherwise, an answer would need every option that any test tries once.
+    """
+    optional = [
+        one
+        for group in _all_parameters(calls, constructor, parameters)
+        for one in group
+        if one.default is not None or one.kind == "variadic"
+    ]
+    set_by = sorted(([n for n in range(len(calls)) if one.is_set(n)] for one in optional), key=len)
+    kept = list(range(len(calls)))
+    for numbers in set_by:
+        rest = [number for number in kept if number not in numbers]
+        rare = len(numbers) * _RARE <= len(calls)
+        if rare and len(rest) >= max(VARIED_TO, len(calls) / 2) and len({calls[n]["result"] for n in rest}) > 1:
+            kept = rest
+    return [calls[number] for number in kept]
+
+
+def _all_parameters(
+    calls: Sequence[Mapping[str, Any]],
+    constructor: Sequence[Mapping[str, Any]],
+    parameters: Sequence[Mapping[str, Any]],
+) -> tuple[list[_Parameter], list[_Parameter]]:
+    """Return the parameters of the constructor and of the callable, with their values in all calls."""
+    made = _parameters(constructor, [call.get("self") or () for call in calls])
+    return made, _parameters(parameters, [call["inputs"] for call in calls])
 
 
 def _parameters(declared: Sequence[Mapping[str, Any]], inputs: Sequence[Sequence[str | None]]) -> list[_Parameter]:
