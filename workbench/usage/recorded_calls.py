@@ -31,7 +31,6 @@ Tests often call a command once for each option, on the same few files. The numb
 process.
 """
 
-_RARE = 4  # a parameter is rarely set if at most one call in four sets it
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _ATTACHED = re.compile(r"(-[A-Za-z])(\d+)")
@@ -152,24 +151,20 @@ def _usual_calls(
     constructor: Sequence[Mapping[str, Any]],
     parameters: Sequence[Mapping[str, Any]],
 ) -> Sequence[Mapping[str, Any]]:
-    """Return the calls without those that set a rarely set parameter, as long as enough remain.
+    """Return the calls that set no other optional parameters than one of them does: many calls with few parameters.
 
-    Otherwise, an answer would need every option that any test tries once.
+    Otherwise, an answer would need every option that any test tries once. All calls are returned if these are too few.
     """
-    optional = [
-        one
-        for group in _all_parameters(calls, constructor, parameters)
-        for one in group
-        if one.default is not None or one.kind == "variadic"
-    ]
-    set_by = sorted(([n for n in range(len(calls)) if one.is_set(n)] for one in optional), key=len)
-    kept = list(range(len(calls)))
-    for numbers in set_by:
-        rest = [number for number in kept if number not in numbers]
-        rare = len(numbers) * _RARE <= len(calls)
-        if rare and len(rest) >= max(VARIED_TO, len(calls) / 2) and len({calls[n]["result"] for n in rest}) > 1:
-            kept = rest
-    return [calls[number] for number in kept]
+    groups = _all_parameters(calls, constructor, parameters)
+    optional = [one for group in groups for one in group if one.default is not None or one.kind == "variadic"]
+    set_by = [frozenset(at for at, one in enumerate(optional) if one.is_set(n)) for n in range(len(calls))]
+    best, usual = 0.0, calls
+    for options in dict.fromkeys([frozenset[int]().union(*set_by), *set_by]):
+        found = [call for call, others in zip(calls, set_by, strict=True) if others <= options]
+        worth = len(found) / (2 + len(options))
+        if len(found) >= 2 * LEAST_CALLS and len({call["result"] for call in found}) >= LEAST_RESULTS and worth > best:
+            best, usual = worth, found
+    return usual
 
 
 def _all_parameters(
