@@ -23,6 +23,7 @@ from ladder_projects import CASES, HELD_OUT, TUNED
 from usage_rungs import first_half, wrong_names
 
 from workbench.base.errors import WorkbenchError
+from workbench.catalog import resolve_case, snapshot_of
 from workbench.engine.evaluators import Evaluator
 from workbench.engine.task_building import cores
 from workbench.engine.usage import AttemptingReader, Prober, TableReader, UsageItem
@@ -67,6 +68,11 @@ class Measured:
 
     def share(self, reader: str) -> float | None:
         return len(self.solved[reader]) / len(self.tasks) if reader in self.solved else None
+
+
+def readme_of(source: str) -> str:
+    case = resolve_case(source)
+    return own_page(snapshot_of(case).root, case.reference_readme, docs=False)[1]
 
 
 async def prepared(source: str) -> PreparedUsage | str:
@@ -217,23 +223,18 @@ async def main() -> int:
     parser.add_argument("sources", nargs="*", default=(*TWELVE, *CASES), metavar="SOURCE")
     parser.add_argument("--verbose", action="store_true", help="print the tasks that literal misses")
     arguments = parser.parse_args()
-    ready = {source: await prepared(source) for source in arguments.sources}
-    pages = {
-        source: own_page(one.snapshot.root, one.case.reference_readme, docs=False)[1]
-        for source, one in ready.items()
-        if isinstance(one, PreparedUsage)
-    }
+    pages = {source: readme_of(source) for source in arguments.sources}
     print(
         f"{'source':<24} {'tasks':>5} {'named':>5} {'solved':>6} ", *(f"{column:>11}" for column in COLUMNS), "  left"
     )
     rows = {}
-    for source, one in ready.items():
-        if isinstance(one, str):
-            rows[source] = Measured(source, funnel=one)
+    for place, (source, readme) in enumerate(pages.items()):
+        ready = await prepared(source)
+        if isinstance(ready, str):
+            rows[source] = Measured(source, funnel=ready)
         else:
-            place = list(pages).index(source)
-            other = list(pages.values())[(place + 3) % len(pages)] if len(pages) > 1 else ""
-            rows[source] = await measure(source, one, pages[source], other)
+            other = [*pages.values()][(place + 3) % len(pages)]
+            rows[source] = await measure(source, ready, readme, "" if other == readme else other)
         print_row(rows[source])
         for task in missed(rows[source]) if arguments.verbose else ():
             print(f"    misses {task}")
