@@ -95,14 +95,14 @@ def test_what_a_person_may_add(script: str, fine: bool, tmp_path: Path) -> None:
         if fine:
             each(path).close()
             continue
-        with pytest.raises(SessionError, match="is not opened"):
+        with pytest.raises(SessionError, match="was not opened"):
             each(path)
 
 
 def test_no_query_is_without_an_end(tmp_path: Path) -> None:
     path = changed(tmp_path / "s.session", "")
     with SessionReader(path) as reader:
-        with pytest.raises(SessionError, match="came to no end"):
+        with pytest.raises(SessionError, match="did not finish"):
             reader.query(f"{ENDLESS} count(*) FROM n")
         assert reader.runs() == []
 

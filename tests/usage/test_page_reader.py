@@ -91,7 +91,7 @@ def test_a_method_is_named_by_its_class_or_an_object_of_it(page: str, expected: 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ((), [(28, True), (60, True)]),
+        ((), [(28, True), (51, False), (60, True), (67, False)]),
         (("--lines",), [(34, False), (51, True)]),
         (("-l",), [(34, False), (51, True)]),
         (("--top", "--min-length"), [(39, False), (40, False), (67, True)]),
