@@ -22,7 +22,7 @@ from workbench.usage.pages import Example, Named, UsagePage
 from workbench.usage.probing import AnswerAttempt
 from workbench.usage.tasks import UsageTask
 
-MOST_CALLS, MOST_COMMANDS = 120, 40
+MOST_CALLS, MOST_COMMANDS = 240, 40
 """Maximum numbers of attempts for a function or method, and for a command, which takes much longer."""
 _MOST_EACH = 6  # attempts for one example or name
 _MOST_SLOTS = 6
@@ -226,11 +226,11 @@ def _name_answers(named: Named, page: UsagePage, task: UsageTask) -> Iterator[st
     package = task.package.split(".")[0]
     if parts[0] == "?" or (len(parts) > 1 and not _is_imported(parts, page, package)):
         for maker, statement in _makers(page, package):
-            for split in range(len(inputs), -1, -1):
-                call = f"{maker}({', '.join(inputs[:split])}).{parts[-1]}({', '.join(inputs[split:])})"
-                yield _module([statement], inputs, [f"return {call}"])
             if task.shown and inputs and task.shown[0].inputs[0].startswith(("(", "[")):
                 call = f"{maker}(*{inputs[0]}).{parts[-1]}({', '.join(inputs[1:])})"
+                yield _module([statement], inputs, [f"return {call}"])
+            for split in range(len(inputs), -1, -1):
+                call = f"{maker}({', '.join(inputs[:split])}).{parts[-1]}({', '.join(inputs[split:])})"
                 yield _module([statement], inputs, [f"return {call}"])
         if parts[0] == "?" or not parts[0][:1].isupper():
             return
