@@ -80,9 +80,9 @@ x | export a report | export
 y | copy | copy
 s | scores, by which rubric, judge or measure | scores scale measure
 v | next evaluator | evaluator
+e | evidence of a score; steps of a reader agent | evidence steps
 V | verify: test docs, check a README | test-docs check
 at | measure the use of a page | measure-use
-e | evidence: of a score; the steps behind an answer | evidence steps
 w | why: where it comes from, what went wrong | where-from went-wrong
 greater_than_sign | more of a long text | more
 left_square_bracket right_square_bracket | previous, next tab | tab pair
@@ -110,6 +110,7 @@ WHY_NOT = {
     "export": "There is nothing to export here yet.",
     "travel": "The history has no entry in this direction.",
     "check_readme": "There is no README to check here.",
+    "steps": "This sample was not written by a reader agent.",
     "measure_use": "There is no README to measure here.",
     "check_block": "The cursor is not on a block of a checked README.",
     "hit": "There are no search hits here.",
@@ -119,7 +120,6 @@ WHY_NOT = {
     "problem": "No self-check failed here.",
     "evaluator": "There is no other evaluator here.",
     "clear_filter": "No filter hides anything here.",
-    "steps": "No agent wrote this sample in steps.",
     "improvements": "No docstrings were improved for this run.",
     "scale": "The trials were scored by one rubric and judge only.",
     "measure": "This study has one measure only.",

@@ -134,6 +134,7 @@ regeneration
   cancel                      c                       cancel                  cancel
   steps                       e                       steps                   steps | show the steps of the agent that wrote the sample
   docs                        Y                       docs                    docs
+  steps                       e                       steps                   steps | steps of the agent that wrote this sample
   improve                     i                       improve                 improve docs
   improvements                I                       improvements            improvements
   next-hit/previous-hit       n/N                     hit(±1)                 hit

@@ -345,15 +345,6 @@ class RegenerationScreen(RunPanes):
         keys = f"{key_of('regeneration.problem')} next, {key_of('regeneration.escape')} ends"
         self.set_remark(f"! {of} · {one_line(problem.name, 60)} · {problem.sentence} · {keys}")
 
-    @property
-    def _has_steps(self) -> bool:
-        from workbench.usage.reader_agent import steps_of
-
-        return self.view is not None and steps_of(self.view.group.prompt) is not None and bool(self.detail.candidate)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self._has_steps if action == "steps" else super().check_action(action, parameters)
-
     def action_steps(self) -> None:
         self.workbench.leave_place()
         self.workbench.go_to(Location(self.workbench.session_path, "trajectory", self.detail.candidate))
