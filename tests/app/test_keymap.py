@@ -83,7 +83,7 @@ async def test_a_key_that_cannot_do_anything_says_why_once(own_folders):
         for mode, key, reason in (
             ("trajectory", "u", "resume"),
             ("trajectory", "n", ""),
-            ("sessions", "e", "it is a key of Trajectory"),
+            ("sessions", "E", "it is a key of Trajectory"),
             ("sessions", "7", "? lists the keys that do"),
             ("regeneration", "F", "No filter"),
             ("trajectory", "alt+right", ""),

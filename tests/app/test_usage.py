@@ -15,7 +15,8 @@ from workbench.app.trials.screen import TrialsScreen
 from workbench.plans.usage import UsagePlan
 from workbench.results.page_scores import page_key, use_by_page
 from workbench.results.usage import readme_use
-from workbench.session import SessionReader
+from workbench.session import SessionReader, SessionWriter, create
+from workbench.usage.reader_agent import prompt_version
 
 LINES = {name: recorded.README.splitlines().index(text) + 1 for name, text in
          {"used": "python wordcount.py file.txt", "wrong": "# word_counter", "option": "| `--words` | only words |"}.items()}  # fmt: skip
@@ -64,6 +65,36 @@ async def test_a_page_is_marked_where_an_answer_rests_on_it(session):
         await sees(pilot, "use@1 0.20")
         await press(pilot, screen, "Y")
         await sees(pilot, f"✓  {LINES['used']} python wordcount.py file.txt")
+
+
+async def test_the_failure_analysis_shows_answers_and_calls(session):
+    async with opened(session) as pilot:
+        await shown(pilot, "4", RegenerationScreen)
+        await sees(pilot, "use@1 0.20")
+        await pilot.press("w")
+        await sees(pilot, "expected 3, got 0", "There is no answer", "Statement")
+        await pilot.press("j", "j", "j")
+        await sees(pilot, "Reference")
+        assert "is neither in the session" not in screen_text(pilot.app)
+
+
+async def test_the_steps_of_a_reader_agent_open_from_its_sample(own_folders):
+    path = own_folders / "demo.session"
+    create(path)
+    with SessionWriter(path) as writer, writer.transaction() as connection:
+        add_usage_run(writer, recorded.README, LINES, reader="agent:local", prompt=prompt_version(8))
+        first = "SELECT candidates.id FROM candidates JOIN tasks ON tasks.id = task_id WHERE context = 'README' AND position = 0"
+        sample = connection.execute(first).fetchone()[0]
+        writer.add_trial(sample, RUN, 0, ("word_counter", "word_counter"), "reader", "local", 1)
+    async with opened(path) as pilot:
+        screen = await shown(pilot, "4", RegenerationScreen)
+        await sees(pilot, "use@1 0.20")
+        await until(pilot, lambda: screen.detail.candidate == sample, "the sample is shown")
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(pilot.app.screen, TrajectoryScreen), "its steps")
+        await until(
+            pilot, lambda: pilot.app.screen.state and pilot.app.screen.state.trial.id == sample, "of this sample"
+        )
 
 
 async def test_trials_have_a_column_for_the_use_of_their_readmes(session):
@@ -178,6 +209,7 @@ def test_the_newest_result_of_a_page_is_shown_and_finished_runs_are_read_once(se
         assert use_by_page(reader, known) == ("", {})
         use = readme_use(reader, page)
         assert readme_use(reader, page, use) is use
+        assert (use.value, use.used.none.use_at[0].value, use.used.source.use_at[0].value) == (0.2, 0.0, 1.0)
         assert use.marks == {LINES["used"]: False, LINES["wrong"]: False, LINES["option"]: False}
         assert readme_use(reader, page_key("word_counter", "0" * 64)) is None
         assert readme_use(reader, page_key("another_project", page[1])) is None

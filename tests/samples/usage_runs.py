@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 
 from workbench.session import SessionWriter
 from workbench.session.identity import candidate_id, task_id
@@ -48,6 +49,8 @@ def add_usage_run(
     lines: Mapping[str, int],
     *,
     label: str = "README",
+    reader: str = READER,
+    prompt: str = "",
     run: str = RUN,
     state: str = "done",
     decided: int = len(TASKS),
@@ -58,9 +61,11 @@ def add_usage_run(
     context = f"{label}@{digest[:12]}" if label != "README" else label
     sources = writer.blob("def count_lines(text): ...\ndef count_words(text): ...\n")
     pages = ((context, digest), ("none", ""), ("source", ""))
-    asks = [{"evaluator": READER, "samples": 1, "context": name, "page": page} for name, page in pages]
+    asks = [
+        {"evaluator": reader, "samples": 1, "prompt": prompt, "context": name, "page": page} for name, page in pages
+    ]
     plan = {
-        "source": source, "evaluator": READER, "samples": 1, "k": [1], "sandbox": "bubblewrap", "asks": asks,
+        "source": source, "evaluator": reader, "samples": 1, "k": [1], "sandbox": "bubblewrap", "asks": asks,
         "page_digests": {context: digest, "source": sources}, "should_be_named": ["wordcount"],
     }  # fmt: skip
     ended = {"started_at": 100.0, "finished_at": 114.0} if state == "done" else {}
@@ -85,9 +90,10 @@ def add_usage_run(
         for control, verdict in (("reference", "passed"), ("stub", "failed")):
             _add_answer(writer, run, key, task, control, "", verdict, control=1)
         verdict, line, gap, reason = answers[place] if place < decided else (None, None, None, None)
-        _add_answer(writer, run, key, task, READER, context, verdict, line, gap, reason)
-        _add_answer(writer, run, key, task, READER, "none", "invalid", reason="There is no page.")
-        _add_answer(writer, run, key, task, READER, "source", "passed", 1)
+        of_reader = partial(_add_answer, writer, run, key, task, reader, prompt=prompt)
+        of_reader(context, verdict, line, gap, reason)
+        of_reader("none", "invalid", reason="There is no page.")
+        of_reader("source", "passed", 1)
 
 
 def _add_task(writer: SessionWriter, run: str, position: int, task: UsageTask) -> str:
@@ -115,6 +121,7 @@ def _add_answer(
     gap: Gap | None = None,
     reason: str | None = None,
     *,
+    prompt: str = "",
     control: int = 0,
 ) -> None:
     key = candidate_id(task, evaluator, f"/{context}", 0)
@@ -122,7 +129,7 @@ def _add_answer(
     body = of.target.reference if verdict == "passed" else "def answer(a):\n    return 0\n"
     writer.insert("candidates", {
         "id": key, "run_id": run, "task_id": task, "evaluator": evaluator, "sample": 0, "control": control,
-        "context": context, "state": "done" if verdict else "queued", "verdict": verdict, "verdict_reason": reason,
+        "prompt": prompt, "context": context, "state": "done" if verdict else "queued", "verdict": verdict, "verdict_reason": reason,
         "body_blob": writer.blob(body) if answered else None, "page_line": line,
         "gap": json.dumps(asdict(gap)) if gap is not None else None, "at": FROZEN if verdict else None,
         "notes": json.dumps([f"Line {line} of the page names `{of.target.name}`."]) if line else None,

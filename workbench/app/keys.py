@@ -80,6 +80,7 @@ x | export a report | export
 y | copy | copy
 s | scores, by which rubric, judge or measure | scores scale measure
 v | next evaluator | evaluator
+e | evidence of a score; steps of a reader agent | evidence steps
 V | verify: test docs, check a README | test-docs check
 at | measure the use of a page | measure-use
 w | why: where it comes from, what went wrong | where-from went-wrong
@@ -109,6 +110,7 @@ WHY_NOT = {
     "export": "There is nothing to export here yet.",
     "travel": "The history has no entry in this direction.",
     "check_readme": "There is no README to check here.",
+    "steps": "This sample was not written by a reader agent.",
     "measure_use": "There is no README to measure here.",
     "check_block": "The cursor is not on a block of a checked README.",
     "hit": "There are no search hits here.",

@@ -133,6 +133,7 @@ regeneration
   problem                     exclamation_mark        problem                 failed self-check
   cancel                      c                       cancel                  cancel
   docs                        Y                       docs                    docs
+  steps                       e                       steps                   steps | steps of the agent that wrote this sample
   improve                     i                       improve                 improve docs
   improvements                I                       improvements            improvements
   next-hit/previous-hit       n/N                     hit(±1)                 hit

@@ -169,7 +169,7 @@ def order_study(session: Path, study: Study) -> Study:
     """
     study = resolved_study(study, session)
     check_place(session)
-    if study.kind != AGENTS:
+    if study.kind != AGENTS or study.settings.use:
         check_sandbox(study.settings.sandbox or load().sandbox)
     ensure(session)
     with SessionWriter(session) as writer:

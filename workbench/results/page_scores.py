@@ -68,10 +68,10 @@ def page_scores(reader: SessionReader, run: RunRow) -> PageScores:
         (run.id,),
     )
     digests, found = page_digests(run), PageScores()
+    source, _ = page_key(str(run.plan.get("source")), None)
     for name, context, value, *counts in rows:
         if context in digests and context not in (WITHOUT, SOURCES) and value is not None:
-            key = page_key(str(run.plan.get("source")), digests[context])
-            found.setdefault(name, {})[key] = PageScore(value, *map(int, counts))
+            found.setdefault(name, {})[source, digests[context]] = PageScore(value, *map(int, counts))
     return found
 
 
@@ -79,10 +79,11 @@ def measured_pages(reader: SessionReader, name: str) -> dict[PageKey, RunRow]:
     """Return the newest run in which a reader answers, or is to answer, all tasks of a page."""
     found = {}
     for run in reader.runs():
-        asks = run.plan.get("asks") if run.kind == "usage" else None
+        plan = run.plan if run.kind == "usage" else {}
+        asks, (source, _) = plan.get("asks"), page_key(str(plan.get("source")), None)
         for ask in asks if isinstance(asks, list) else ():
             if isinstance(ask, dict) and ask.get("evaluator") == name and not (ask.get("tasks") or ask.get("limit")):
-                found[page_key(str(run.plan.get("source")), ask.get("page"))] = run
+                found[source, ask.get("page") or ""] = run
     return found
 
 

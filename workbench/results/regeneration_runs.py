@@ -86,6 +86,13 @@ class RunView:
     def usage(self) -> bool:
         return self.run.kind == "usage"
 
+    @property
+    def has_steps(self) -> bool:
+        """Whether a reader agent wrote the samples of ``group``, each with a trajectory of the same id."""
+        from workbench.usage.reader_agent import steps_of
+
+        return self.usage and steps_of(self.group.prompt) is not None
+
     def name_of(self, group: Group) -> str:
         return group.name(self.groups)
 

@@ -159,7 +159,7 @@ def figures_of(
     if run is not None and run.kind == "usage":
         from workbench.results.usage import UsageResults
 
-        use = UsageResults.read(reader, run).of(group)
+        use = UsageResults.read(reader, run, [group.context]).of(group)
     return Figures(pass_figures(ready, ks), development(reader, run_id, group), use)
 
 

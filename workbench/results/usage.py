@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ from workbench.base.text import NOTHING, plural, share
 from workbench.regeneration.outcome import GroupOutcome, TaskResult, group_outcomes, ks_of
 from workbench.results.page_scores import PageKey, page_digests, page_key
 from workbench.session.groups import SOURCES, WITHOUT, Group
-from workbench.session.sample_counts import sample_counts
+from workbench.session.rows import CandidateRow
+from workbench.session.sample_counts import counts_of, sample_counts
 from workbench.statistics.rankings import kendall_tau
 from workbench.usage.gaps import Gap
 from workbench.usage.page_reader import read_page
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.regeneration.passk import PassEstimate
     from workbench.results.contents import Contents
     from workbench.session.reader import SessionReader
-    from workbench.session.rows import CandidateRow, RunRow, TaskRow
+    from workbench.session.rows import RunRow, TaskRow
 
 _RESAMPLES = 2_000
 
@@ -164,10 +166,20 @@ class UsageResults:
     dropped: Mapping[str, int]
 
     @classmethod
-    def read(cls, reader: SessionReader, run: RunRow) -> UsageResults:
+    def read(cls, reader: SessionReader, run: RunRow, only: Collection[str] | None = None) -> UsageResults:
+        """Read the results of a run; with ``only``, those of these contexts, of no page and of the sources."""
         rows = {row.id: row for row in reader.tasks(run.id)}
-        counts = sample_counts(reader, run.id, by_task=True)
         digests = page_digests(run)
+        if only is None:
+            candidates, counts = reader.candidates(run.id), sample_counts(reader, run.id, by_task=True)
+        else:
+            shown = [*only, WITHOUT, SOURCES]
+            digests = {context: digest for context, digest in digests.items() if context in shown}
+            where = (
+                "WHERE run_id = ? AND context IN (SELECT value FROM json_each(?)) ORDER BY task_id, evaluator, sample"
+            )
+            candidates = reader.rows(CandidateRow, "candidates", where, (run.id, json.dumps(shown)))
+            counts = counts_of(reader, candidates)
         texts = {context: reader.text_or_none(digest, f"the page {context}") for context, digest in digests.items()}
         names = run.plan.get("should_be_named")
         return cls(
@@ -176,7 +188,7 @@ class UsageResults:
             reader.run_state(run),
             rows,
             usage_tasks(reader, rows.values()),
-            tuple(reader.candidates(run.id)),
+            tuple(candidates),
             group_outcomes(counts, rows.values(), ks_of(run.plan)),
             {context: text for context, text in texts.items() if text is not None},
             digests,
@@ -338,15 +350,17 @@ def readme_use(reader: SessionReader, key: PageKey, before: ReadmeUse | None = N
     for run in reversed(reader.runs()):
         if run.kind != "usage":
             continue
-        source = str(run.plan.get("source"))
-        contexts = [name for name, one in page_digests(run).items() if page_key(source, one) == key]
+        digest = key[1]
+        if page_key(str(run.plan.get("source")), digest) != key:
+            continue
+        contexts = [name for name, one in page_digests(run).items() if one == digest]
         if not contexts:
             continue
         state = reader.run_state(run)
         version = (run.id, *key, state, *reader.query(_DECIDED, (run.id,))[0])
         if before is not None and before.version == version:
             return before
-        results = UsageResults.read(reader, run)
+        results = UsageResults.read(reader, run, contexts)
         for used in reversed(results.readers):
             for page in used.pages:
                 if page.context in contexts:

@@ -218,6 +218,8 @@ class RunPanes(RunScreen):
             case "clear_filter":
                 # Bindings are checked before the table is mounted.
                 return not self.shows_building and any(table.filter.active for table in self.query(TaskResultTable))
+            case "steps":
+                return view is not None and view.has_steps and not self.shows_building
             case "improve" if view is not None and view.usage:
                 return False
             case "dropped":

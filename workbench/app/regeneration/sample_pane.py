@@ -67,8 +67,8 @@ class SamplePane(TabbedText):
         self._remark(sample_content.remarks_of(sample))
         self.query_one(TabLine).empty = sample_content.empty_tabs(sample)
         self.text.show(document, keep_place=keep_place)
-        if self.tab == "Page" and not keep_place:
-            self.text.mark_line(next((at for at, line in enumerate(document.lines) if line.mark), len(document.lines)))
+        if not keep_place:
+            _go_to_mark(self.text)
         self.arrive()
 
     def reading_all(self) -> Callable[[], TextDocument] | None:
@@ -85,6 +85,12 @@ class SamplePane(TabbedText):
         )
         line.update(message)
         line.display = bool(remarks)
+
+
+def _go_to_mark(text: TextPane) -> None:
+    """Scroll to the first mark in the margin."""
+    lines = text.document.lines
+    text.mark_line(next((at for at, line in enumerate(lines) if line.mark), len(lines)))
 
 
 class TextsPane(Pane):
@@ -111,6 +117,8 @@ class TextsPane(Pane):
         for name, heading, text in zip(self.names, headings, self.query(TextPane), strict=True):
             heading.update(name)
             text.show(documents.get(name, note("")), keep_place=keep_place)
+            if not keep_place:
+                _go_to_mark(text)
 
 
 _SUFFIXES = {"Diff": ".diff", "Candidate": ".py", "Answer": ".md", "Prompt": ".md", "Page": ".md"}

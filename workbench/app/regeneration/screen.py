@@ -349,6 +349,11 @@ class RegenerationScreen(RunPanes):
         self.sample.choose(words_of(self.view).docs)
         self.uncover(self.sample)
 
+    def action_steps(self) -> None:
+        """Show how a reader agent came to the answer of the selected sample."""
+        if self.detail.candidate:
+            self.workbench.go_to(Location(self.workbench.session_path, "trajectory", self.detail.candidate))
+
     # -- improved docstrings
 
     def _read_improvements(self, reader: SessionReader) -> Callable[[], str] | None:

@@ -219,8 +219,10 @@ def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> T
     if task is None or candidate is None:
         return ("", doc.note("This candidate is no longer in the session.")), ("", doc.EMPTY)
     sample = SampleView(task, candidate, candidate.sample)
-    difference, docstring = (laid_out(reader, sample, tab) for tab in ("Diff", "Docstring"))
-    body = doc.joined([difference, doc.plain(""), doc.heading("Docstring"), docstring])
+    usage = task.usage_blob is not None
+    written, read = ("Answer", "Statement") if usage else ("Diff", "Docstring")
+    difference, docs = (laid_out(reader, sample, tab) for tab in (written, read))
+    body = doc.joined([difference, doc.plain(""), doc.heading(read), docs])
     title = f"{one_line(one.function, 60)} · {one_line(one.group.evaluator, 40)} · sample {candidate.sample + 1}"
     failing = {row.test_id: row for row in reader.failing_tests(one.id)}
     row = failing.get(test or (one.lead.test if one.lead is not None else ""))
@@ -234,7 +236,8 @@ def load_texts(reader: SessionReader, one: FailedCandidate, test: str = "") -> T
     else:
         said_lines = doc.prepared(trace or row.message).split("\n")
         lines = [doc.styled((part, "bad" if part[:1].strip() else ""), indent=4) for part in said_lines]
-        shown = doc.of_lines([doc.styled((NO_SOURCE, "dim"), indent=4), doc.TextLine(""), *lines])
+        missing = () if usage else (doc.styled((NO_SOURCE, "dim"), indent=4), doc.TextLine(""))
+        shown = doc.of_lines([*missing, *lines])
     return (one_line(row.test_id, 200), shown), (title, body)
 
 

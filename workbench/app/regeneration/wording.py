@@ -46,7 +46,7 @@ REGENERATE = RunWords(
 )  # fmt: skip
 USE = RunWords(
     "use of", "use", "readers", "call", "hidden calls", "Page", "Answer",
-    ("Answer", "Page", "Statement", "Prompt", "Response"), ("Answer", "Page", "Statement"), "callable",
+    ("Answer", "Page", "Statement", "Prompt", "Response"), ("Page", "Statement", "Prompt"), "callable",
 )  # fmt: skip
 
 
