@@ -180,6 +180,7 @@ def test_what_is_dropped_has_its_stage(built):
 def test_the_shown_calls_are_those_that_few_others_fit(built):
     _, found = built
     assert "'red rose'" in {call.inputs[0] for call in named(found)["pkg.titled"].shown}
+    assert {call.inputs[1] for call in named(found)["pkg.slug"].shown} == {"'-'", "'_'"}  # tells what it is for
 
 
 def test_statements_name_the_package_and_no_callable(built):

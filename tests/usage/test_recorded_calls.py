@@ -79,6 +79,15 @@ def test_parameters_that_always_have_their_default_are_left_out(names, inputs, a
     assert (task.id, task.target.name) == ("pkg/__init__.py::pkg.slugify", "pkg.slugify")
 
 
+def test_calls_that_set_a_rarely_set_parameter_are_left_out_if_enough_others_remain(names):
+    usual = [((f"'{letter}'", "'-'", "True"), None, letter) for letter in "abcdefg"]
+    rare = [(("'x'", "'_'", "True"), None, "x"), (("'y'", "'-'", "False"), None, "y")]
+    task = one_task(names, entry("slugify", [TEXT, SEP, LOWER], [*usual, *rare]))
+    assert (task.parameters, len(task.hidden)) == (("a",), 7)
+    task = one_task(names, entry("slugify", [TEXT, SEP, LOWER], [*usual[:3], *rare]))
+    assert (task.parameters, len(task.hidden)) == (("a", "b", "c"), 5)
+
+
 def test_variadic_parameters_are_one_input_that_is_unpacked(names):
     declared = [parameter("first"), parameter("parts", None, "variadic"), parameter("sep", "' '", "keyword")]
     calls = [

@@ -128,6 +128,14 @@ class Slotted:
         return self.value
 
 
+class Bag(list):
+    def __init__(self, text):
+        super().__init__(text.split())
+
+    def joined(self):
+        return "+".join(self)
+
+
 @dataclass
 class Point:
     x: int
@@ -223,6 +231,7 @@ def test_objects(total):
     assert core.Sum(0, step=2).add_twice(1) == 4
     assert core.Sum.zero("x") == "" and core.Sum.name("a") == "aSum"
     assert core.Slotted(3).get() == 3
+    assert core.Bag("a b").joined() == "a+b"
     assert core.Point(-1, 2).norm() == 3
     assert core.Plain().greet("you") == "Hello, you"
     assert core.Point(object(), 1) is not None
@@ -337,6 +346,7 @@ def test_the_suite_passes_while_it_is_recorded(report: Report) -> None:
         ("Sum.zero", [(None, ("x",), "")]),
         ("Sum.name", [(None, ("a",), "aSum")]),
         ("Slotted.get", [((3,), (), 3)]),
+        ("Bag.joined", [(("a b",), (), "a+b")]),
         ("Point.norm", [((-1, 2), (), 3)]),
         ("Plain.greet", [((), ("you",), "Hello, you")]),
     ],

@@ -306,11 +306,12 @@ def _is_echo(call: Call) -> bool:
 
 
 def _with_shown(task: UsageTask, fitting: Mapping[tuple[str, ...], frozenset[str]]) -> UsageTask | Dropped:
-    """Choose two calls to show: with different results, fitted by the fewest other callables, then with long results.
+    """Choose two calls to show: with different results, and fitted by the fewest other callables.
 
-    ``fitting`` has, by the inputs of some calls, the other callables with the same result.
+    Among these, as many parameters as possible have different values, and the results are long. ``fitting`` has, by the inputs of some calls, the other callables with the same result.
     """
     calls = task.hidden
+    varying = [at for at in range(len(task.parameters)) if len({call.inputs[at] for call in calls}) > 1]
     every = frozenset[str]().union(*fitting.values())  # may fit a call that they were not tried on
 
     def rank(pair: tuple[int, int]) -> tuple[object, ...]:
@@ -318,7 +319,8 @@ def _with_shown(task: UsageTask, fitting: Mapping[tuple[str, ...], frozenset[str
         one, other = (fitting.get(calls[number].inputs, every) for number in pair)
         echoes = sum(_is_echo(calls[number]) for number in pair)
         length = sum(min(len(calls[number].expected), _TELLING) for number in pair)
-        return rest <= {"None"}, len(rest) < LEAST_RESULTS, len(one & other), echoes, -length, pair
+        alike = sum(calls[pair[0]].inputs[at] == calls[pair[1]].inputs[at] for at in varying)
+        return rest <= {"None"}, len(rest) < LEAST_RESULTS, len(one & other), alike, echoes, -length, pair
 
     pairs = combinations(range(len(calls)), 2)
     best = min((pair for pair in pairs if calls[pair[0]].expected != calls[pair[1]].expected), key=rank)

@@ -108,8 +108,8 @@ def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) ->
     )
     holes = [f'"${number}"' for number in range(1, len(task.parameters) + 1)]
     # The statement already names the program, so a page without its commands gets no credit for a call without options.
-    together = [itertools.combinations(options, count) for count in ((0, 1, 2) if own else (1, 2))]
-    for several in itertools.chain(*together, itertools.combinations(aliases, 1)):
+    none: list[tuple[tuple[str, bool, int], ...]] = [()] if own else []
+    for several in [*none, *((one,) for one in [*options, *aliases]), *itertools.combinations(options, 2)]:
         if sum(takes for _, takes, _ in several) > len(holes):
             continue
         for start in ("", *subcommands):

@@ -22,7 +22,7 @@ from workbench.usage.pages import Example, Named, UsagePage
 from workbench.usage.probing import AnswerAttempt
 from workbench.usage.tasks import UsageTask
 
-MOST_CALLS, MOST_COMMANDS = 120, 40
+MOST_CALLS, MOST_COMMANDS = 240, 40
 """Maximum numbers of attempts for a function or method, and for a command, which takes much longer."""
 _MOST_EACH = 6  # attempts for one example or name
 _MOST_SLOTS = 6
@@ -226,25 +226,33 @@ def _name_answers(named: Named, page: UsagePage, task: UsageTask) -> Iterator[st
     package = task.package.split(".")[0]
     if parts[0] == "?" or (len(parts) > 1 and not _is_imported(parts, page, package)):
         for maker, statement in _makers(page, package):
+            if task.shown and inputs and task.shown[0].inputs[0].startswith(("(", "[")):
+                call = f"{maker}(*{inputs[0]}).{parts[-1]}({', '.join(inputs[1:])})"
+                yield _module([statement], inputs, [f"return {call}"])
             for split in range(len(inputs), -1, -1):
                 call = f"{maker}({', '.join(inputs[:split])}).{parts[-1]}({', '.join(inputs[split:])})"
                 yield _module([statement], inputs, [f"return {call}"])
         if parts[0] == "?" or not parts[0][:1].isupper():
             return
-    for imports, path in _ways_to_import(parts, page, package):
-        calls = [f"{path}({', '.join(inputs)})"]
-        if len(inputs) == 2:
-            calls.append(f"{path}({inputs[1]}, {inputs[0]})")
-        last = task.shown[0].inputs[-1] if task.shown and inputs else ""
-        if last.startswith(("(", "[")):
-            calls.append(f"{path}({', '.join([*inputs[:-1], f'*{inputs[-1]}'])})")
-        if len(parts) > 1 and parts[-2][:1].isupper():
-            owner, _, member = path.rpartition(".")
-            calls += [
-                f"{owner}({', '.join(inputs[:at])}).{member}({', '.join(inputs[at:])})" for at in range(len(inputs) + 1)
-            ]
-            calls += [f"{owner}({', '.join(inputs)}).{member}"]
-        yield from (_module([imports], inputs, [f"return {call}"]) for call in calls)
+    ways = [_calls_of(imports, path, parts, task) for imports, path in _ways_to_import(parts, page, package)]
+    yield from (text for turn in itertools.zip_longest(*ways) for text in turn if text)
+
+
+def _calls_of(imports: str, path: str, parts: Sequence[str], task: UsageTask) -> Iterator[str]:
+    inputs = list(task.parameters)
+    calls = [f"{path}({', '.join(inputs)})"]
+    if len(inputs) == 2:
+        calls.append(f"{path}({inputs[1]}, {inputs[0]})")
+    last = task.shown[0].inputs[-1] if task.shown and inputs else ""
+    if last.startswith(("(", "[")):
+        calls.append(f"{path}({', '.join([*inputs[:-1], f'*{inputs[-1]}'])})")
+    if len(parts) > 1 and parts[-2][:1].isupper():
+        owner, _, member = path.rpartition(".")
+        calls += [
+            f"{owner}({', '.join(inputs[:at])}).{member}({', '.join(inputs[at:])})" for at in range(len(inputs) + 1)
+        ]
+        calls += [f"{owner}({', '.join(inputs)}).{member}"]
+    yield from (_module([imports], inputs, [f"return {call}"]) for call in calls)
 
 
 def _is_imported(parts: Sequence[str], page: UsagePage, package: str) -> bool:
@@ -268,5 +276,6 @@ def _ways_to_import(parts: Sequence[str], page: UsagePage, package: str) -> Iter
         at = next((n for n, part in enumerate(parts) if part[:1].isupper()), len(parts) - 1) or 1
         yield f"from {'.'.join(parts[:at])} import {parts[at]}", ".".join(parts[at:])
         return
-    for module in list(dict.fromkeys([package, *page.modules]))[:4]:
+    own = sorted(page.modules, key=lambda one: one.split(".")[0] != package)
+    for module in list(dict.fromkeys([package, *own]))[:4]:
         yield f"from {module} import {parts[0]}", ".".join(parts)

@@ -95,9 +95,14 @@ class _Parameter:
     default: str | None
     inputs: tuple[str | None, ...]  # in every call; None for a non-literal default
 
+    def is_set(self, call: int) -> bool:
+        """Whether a call passes something else than the default, or anything at all to a variadic parameter."""
+        unset = ("()", "{}") if self.kind == "variadic" else (self.default,)
+        return self.inputs[call] is not None and self.inputs[call] not in unset
+
     @property
     def is_used(self) -> bool:
-        return any(text is not None and text != self.default for text in self.inputs)
+        return any(self.is_set(number) for number in range(len(self.inputs)))
 
     @property
     def is_empty(self) -> bool:
@@ -106,10 +111,9 @@ class _Parameter:
 
 def _of_callable(entry: Mapping[str, Any], place: tuple[str, str], names: PublicNames) -> UsageTask:
     module, attribute = place
-    calls = entry["calls"]
     constructor = entry.get("constructor") if entry["kind"] == "method" else None
-    made = _parameters(constructor or (), [call.get("self") or () for call in calls])
-    own = _parameters(entry["parameters"], [call["inputs"] for call in calls])
+    calls = _usual_calls(entry["calls"], constructor or (), entry["parameters"])
+    made, own = _all_parameters(calls, constructor or (), entry["parameters"])
     letters = iter([*_LETTERS, *(f"{letter}{number}" for number in range(1, 10) for letter in _LETTERS)])
     of_constructor, first = _arguments(made, letters)
     of_function, second = _arguments(own, letters)
@@ -140,6 +144,37 @@ def _of_callable(entry: Mapping[str, Any], place: tuple[str, str], names: Public
     )
     hidden = tuple(by_inputs.values())
     return UsageTask(f"{entry['path']}::{name}", target, module.split(".")[0], tuple(used), (), hidden)
+
+
+def _usual_calls(
+    calls: Sequence[Mapping[str, Any]],
+    constructor: Sequence[Mapping[str, Any]],
+    parameters: Sequence[Mapping[str, Any]],
+) -> Sequence[Mapping[str, Any]]:
+    """Return the calls that set no other optional parameters than one of them does: many calls with few parameters.
+
+    Otherwise, an answer would need every option that any test tries once. All calls are returned if these are too few.
+    """
+    groups = _all_parameters(calls, constructor, parameters)
+    optional = [one for group in groups for one in group if one.default is not None or one.kind == "variadic"]
+    set_by = [frozenset(at for at, one in enumerate(optional) if one.is_set(n)) for n in range(len(calls))]
+    best, usual = 0.0, calls
+    for options in dict.fromkeys([frozenset[int]().union(*set_by), *set_by]):
+        found = [call for call, others in zip(calls, set_by, strict=True) if others <= options]
+        worth = len(found) / (2 + len(options))
+        if len(found) >= 2 * LEAST_CALLS and len({call["result"] for call in found}) >= LEAST_RESULTS and worth > best:
+            best, usual = worth, found
+    return usual
+
+
+def _all_parameters(
+    calls: Sequence[Mapping[str, Any]],
+    constructor: Sequence[Mapping[str, Any]],
+    parameters: Sequence[Mapping[str, Any]],
+) -> tuple[list[_Parameter], list[_Parameter]]:
+    """Return the parameters of the constructor and of the callable, with their values in all calls."""
+    made = _parameters(constructor, [call.get("self") or () for call in calls])
+    return made, _parameters(parameters, [call["inputs"] for call in calls])
 
 
 def _parameters(declared: Sequence[Mapping[str, Any]], inputs: Sequence[Sequence[str | None]]) -> list[_Parameter]:

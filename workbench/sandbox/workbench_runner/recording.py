@@ -37,6 +37,10 @@ _KINDS = ("positional", "positional", "variadic", "keyword")  # in the order of 
 _UNKNOWN: Any = object()
 
 
+#: These ignore the arguments, which are all for ``__init__``
+_PLAIN_NEW = (object.__new__, dict.__new__, list.__new__, set.__new__)
+
+
 class Site(NamedTuple):
     """What a code object belongs to; ``role`` is ``function``, ``method``, ``class method``, ``constructor``, ``command``."""
 
@@ -399,7 +403,7 @@ class Recorder:
         if owner not in self._constructors:
             function = _innermost(owner.__init__)  # type: ignore[misc]
             made: Any = owner.__new__
-            fits = function is not None and made is object.__new__ and function.__code__.co_argcount
+            fits = function is not None and made in _PLAIN_NEW and function.__code__.co_argcount
             self._constructors[owner] = (function.__code__, Signature(function, True)) if function and fits else None
         return self._constructors[owner]
 
