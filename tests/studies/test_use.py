@@ -11,7 +11,7 @@ from studies.partial_studies import FULL, Agents, report
 
 from workbench.base.errors import UsageError
 from workbench.orders.measured import measured_in
-from workbench.orders.study import each_run, order_study, pending_runs, titles_of
+from workbench.orders.study import each_run, order_study, pending_runs, titles_of, wait_for_other_runs
 from workbench.orders.study_estimate import estimate_study
 from workbench.pages.study_rows import rows_of
 from workbench.plans.usage import UsagePlan
@@ -155,6 +155,7 @@ def test_the_readmes_of_finished_trials_are_ordered_once_for_each_case(
     assert (len(pages), pages[1:3]) == (4, ["none", "source"])
     with SessionReader(session) as reader:
         assert pending_runs(reader, "mine") == [grown[0].id]
+    wait_for_other_runs(session, "mine")  # its own usage run, which nothing has started yet, is not waited for
 
 
 @pytest.mark.parametrize("use", ["reference", "nobody/knows"])

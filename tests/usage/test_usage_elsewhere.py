@@ -102,3 +102,12 @@ def test_more_samples_are_counted_for_each_page(session: Path) -> None:
 def test_metrics_need_docstrings(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["metrics", str(session)]) == 2
     assert "no regeneration run" in capsys.readouterr().err
+
+
+def test_resuming_what_is_complete_prints_no_table_of_trials(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with SessionWriter(session) as writer:
+        writer.set_run("usage-1", state="done")
+    assert main(["resume", str(session)]) == 0
+    assert capsys.readouterr().out == "Nothing is missing: every run of this session is done.\n"
+    assert main(["resume", str(session), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["type"] == "summary"

@@ -89,7 +89,7 @@ def resume(arguments: argparse.Namespace) -> int:
 
     mine = [key for key, kind in kinds.items() if arguments.run in ("", key) and kind == "regenerate"]
     documents = [key for key in runs if kinds[key] == "document"]
-    usage = [key for key in runs if kinds[key] == "usage"]
+    usage = [key for key, kind in kinds.items() if arguments.run in ("", key) and kind == "usage"]
     imports = [key for key in runs if kinds[key] == "import"]
     for key in imports:
         code = max(code, _resumed_import(session, key, as_json=arguments.json))
@@ -97,8 +97,9 @@ def resume(arguments: argparse.Namespace) -> int:
         code = max(code, watch_runs(session, documents, None, arguments.json, trials))
     if code == 130:
         return code
-    if usage:
-        code = max(code, watch_usage(session, usage, None, since, as_json=arguments.json))
+    # --json also prints the summaries of runs that were already complete.
+    if watched := usage if arguments.json else [key for key in usage if key in runs]:
+        code = max(code, watch_usage(session, watched, None, since, as_json=arguments.json))
     return max(code, _regenerations(arguments, session, [key for key in runs if key in mine], mine, since))
 
 

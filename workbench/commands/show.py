@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench.base import glyphs
 from workbench.base.errors import UsageError, WorkbenchError
-from workbench.base.text import NOTHING, fixed, json_text, one_line, plural
+from workbench.base.text import NOTHING, decoded, fixed, json_text, one_line, plural
 from workbench.commands.output import print_json, say, tell, tell_damage
 from workbench.commands.terminal import Terminal
 from workbench.orders.estimate import dollars
@@ -161,13 +161,14 @@ def _candidates(reader: SessionReader, contents: Contents, candidates: list[Cand
 
 
 def _candidate(reader: SessionReader, contents: Contents, one: CandidateRow, texts: Excerpts) -> Iterator[Part]:
+    notes = decoded(one.notes)
     yield Note(wording.stands_words(one) + (f": {one.verdict_reason}" if one.verdict_reason else ""), "problem")
     yield FactList((
         ("candidate", one.id),
         ("tokens", wording.tokens(one.prompt_tokens, one.completion_tokens)),
         ("asked s", fixed(one.asked_s, 1)),
         ("tested s", fixed(one.tested_s, 1)),
-        ("notes", one.notes or ""),
+        ("notes", "; ".join(map(str, notes)) if isinstance(notes, list) else one.notes or ""),
     ))  # fmt: skip
     yield from wording.remarks(contents, one.id)
     if one.control and one.body_blob:

@@ -19,12 +19,12 @@ from workbench.commands.terminal import Terminal
 from workbench.commands.watching import TerminalShow, follow, stop
 from workbench.metrics.paper import published_paper
 from workbench.metrics.texts import needed
-from workbench.orders.launching import wait_for_others
 from workbench.orders.study import (
     StudyOrder,
     each_run,
     pending_runs,
     titles_of,
+    wait_for_other_runs,
 )
 from workbench.pages.page import Note, ReportPage
 from workbench.pages.paper import paper_json, paper_page
@@ -94,7 +94,7 @@ def _execute(arguments: argparse.Namespace, session: Path, study: Study) -> int:
 
     def follow() -> int:
         if arguments.queue:
-            wait_for_others(session, study.name)
+            wait_for_other_runs(session, study.name)
         if watch_study(session, study.name, quiet=arguments.json) == 130:
             return 130
         if not arguments.json:

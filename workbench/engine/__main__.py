@@ -41,12 +41,14 @@ def _warm() -> int:
 def _execute(session: Path, arguments: argparse.Namespace) -> int:
     from workbench.orders.launching import require_turn, wait_for_others
 
-    if arguments.queue:
-        wait_for_others(session, arguments.study or "")
     if arguments.study is not None:
-        from workbench.orders.study import execute_study
+        from workbench.orders.study import execute_study, wait_for_other_runs
 
+        if arguments.queue:
+            wait_for_other_runs(session, arguments.study)
         return execute_study(session, arguments.study)
+    if arguments.queue:
+        wait_for_others(session)
     if arguments.improvement is not None:
         from workbench.engine.improvement import execute_improvement
 

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Collection
 from pathlib import Path
 
 from workbench.base import paths
@@ -104,11 +105,10 @@ def _before(reader: SessionReader, mine: RunRow) -> bool:
     return any(reader.holder(run.id) is not None for run in going)
 
 
-def wait_for_others(session: Path, study: str = "") -> None:
-    """Wait until no other run of a session is queued or running; runs of ``study`` are ignored."""
+def wait_for_others(session: Path, own: Collection[str] = ()) -> None:
+    """Wait until no run of a session is queued or running, except the runs in ``own``."""
     waiting = threading.Event()
     with SessionReader(session, surveyed=False) as reader:
-        own = {cell.run_id for cell in reader.study_cells(study)}
         while reader.fate() is Fate.IN_PLACE and any(
             run.state in {"queued", "running"}
             and (engine_starts.is_coming(run.id) or reader.holder(run.id) is not None)

@@ -22,7 +22,7 @@ from workbench.base.text import plural
 from workbench.models.names import KeyNotSet, keys_unneeded
 from workbench.orders import running
 from workbench.orders.estimate import WorkEstimate
-from workbench.orders.launching import WarmEngine, engine_for
+from workbench.orders.launching import WarmEngine, engine_for, wait_for_others
 from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder
 from workbench.orders.plan_checks import check_place, check_sandbox
@@ -169,7 +169,7 @@ def order_study(session: Path, study: Study) -> Study:
     """
     study = resolved_study(study, session)
     check_place(session)
-    if study.kind != AGENTS:
+    if study.kind != AGENTS or study.settings.use:
         check_sandbox(study.settings.sandbox or load().sandbox)
     ensure(session)
     with SessionWriter(session) as writer:
@@ -398,6 +398,13 @@ def _limited(session: Path, name: str, run: str) -> str:
     with SessionWriter(session) as writer:
         writer.set_run(run, config=as_text(plan))
     return ""
+
+
+def wait_for_other_runs(session: Path, name: str) -> None:
+    """Wait until no run of a session that does not belong to a study is queued or running."""
+    with SessionReader(session) as reader:
+        own = study_runs(reader, name)
+    wait_for_others(session, own)
 
 
 def execute_study(session: Path, name: str) -> int:
