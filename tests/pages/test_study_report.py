@@ -159,7 +159,7 @@ def latex_problems(text: str) -> list[str]:
         "textperiodcentered", "linewidth", "ldots", "times", "pm", "to", "le", "ge", "tau", "textbullet",
         "footnotesize", "scriptsize", "tiny", "setlength", "tabcolsep", "belowcaptionskip", "clearpage", "ifdefined", "fi",
         "pgfplotsset", "addplot", "node", "fill", "resizebox", "subsubsection", "surd", "wr", "emptyset", "sharp", "triangleright",
-        "parallel", "oslash", "doteq", "texttt",
+        "parallel", "oslash", "doteq", "texttt", "hookrightarrow",
     }  # fmt: skip
     problems += [name for name in re.findall(r"(?<!\\)(?:\\\\)*\\([A-Za-z]+)", bare) if name not in known]
     plain = re.sub(r"\\[\\{}$&#%_]", "", re.sub(r"\\\\$", "", bare, flags=re.MULTILINE))

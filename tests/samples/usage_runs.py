@@ -54,16 +54,18 @@ def add_usage_run(
     run: str = RUN,
     state: str = "done",
     decided: int = len(TASKS),
+    source: str = "word_counter",
 ) -> None:
     """Record a usage run; ``lines`` are lines of the page: ``used``, ``wrong`` and ``option``, each counted from 1."""
     digest = writer.blob(page)
     context = f"{label}@{digest[:12]}" if label != "README" else label
     sources = writer.blob("def count_lines(text): ...\ndef count_words(text): ...\n")
+    pages = ((context, digest), ("none", ""), ("source", ""))
     asks = [
-        {"evaluator": reader, "samples": 1, "prompt": prompt, "context": name} for name in (context, "none", "source")
+        {"evaluator": reader, "samples": 1, "prompt": prompt, "context": name, "page": page} for name, page in pages
     ]
     plan = {
-        "source": "word_counter", "evaluator": reader, "samples": 1, "k": [1], "sandbox": "bubblewrap", "asks": asks,
+        "source": source, "evaluator": reader, "samples": 1, "k": [1], "sandbox": "bubblewrap", "asks": asks,
         "page_digests": {context: digest, "source": sources}, "should_be_named": ["wordcount"],
     }  # fmt: skip
     ended = {"started_at": 100.0, "finished_at": 114.0} if state == "done" else {}

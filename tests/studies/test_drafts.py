@@ -17,7 +17,7 @@ from workbench.studies.study_files import packaged_studies, parse_study, study_n
 
 AGENT_FIELDS = {
     "compare": AGENTS, "name": "mine", "cases": ("word_counter",), "agents": ("white", "planner-2"), "models": ("local",),
-    "judges": ("offline",), "repeats": "3", "steps": "", "spend": "", "checks": "no",
+    "judges": ("offline",), "repeats": "3", "steps": "", "spend": "", "checks": "no", "use": "",
 }  # fmt: skip
 DOC_FIELDS = {
     "compare": DOCS, "name": "mine", "sources": ("word_counter",), "docs": ("none", "original"), "evaluators": ("local",),

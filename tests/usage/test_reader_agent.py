@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from scripted_model import ScriptedModel
 
 from workbench.engine.usage_agent import PackageSandbox
 from workbench.orders import launching
+from workbench.orders.measured import MeasuredRates, measured_in
 from workbench.orders.running import cancel, resume
 from workbench.orders.usage import UsageOrder
 from workbench.plans.usage import UsagePlan
@@ -124,6 +126,10 @@ def test_its_steps_are_a_trajectory_and_its_answer_gets_a_verdict(
         assert (row.prompt_tokens, row.completion_tokens) == (trial.prompt_tokens, trial.completion_tokens)
         assert row.prompt_tokens == sum(step.prompt_tokens or 0 for step, _ in steps)
         assert reader.text(row.answer_blob) == f"```python\n{GOOD}```"
+    more = UsageOrder(session, UsagePlan(source=str(project), evaluator=f"agent:{MODEL}", samples=3))
+    assert more.estimate(measured_in([session])).requests == 2 * 3 * 4
+    unknown = more.estimate(MeasuredRates())
+    assert (unknown.requests, unknown.up_to) == (2 * 3 * 8, True)
     seen = str(scripted.seen[0].body["messages"])
     assert "joined" not in seen
     assert "answer(a, b)" in seen
@@ -174,16 +180,15 @@ def test_odd_agents_get_a_verdict_with_a_reason(
 def test_a_killed_agent_starts_again_with_its_recorded_answers_and_observations(
     project: Path, scripted: ScriptedModel, until: Until
 ) -> None:
-    asleep = True
+    released = threading.Event()
 
     def answer(body: dict[str, Any]) -> str:
-        if asleep and sum(message["role"] == "assistant" for message in body["messages"]) == 3:
+        if not released.is_set() and sum(message["role"] == "assistant" for message in body["messages"]) == 3:
             cancel(session, run)
-            return "I was cancelled."
+            released.wait(60)
         return scripted_agent(*STEPS)(body)
 
-    session, run = project.parent / "use.session", ""
-    scripted.answer = scripted_agent(*STEPS)
+    session = project.parent / "use.session"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(launching, "launch", lambda *_: None)
         run = ordered(session, project)
@@ -191,7 +196,7 @@ def test_a_killed_agent_starts_again_with_its_recorded_answers_and_observations(
     resume(session, run)
     assert finished(session, until) == "cancelled"
     before = {row.id: [text for _, text in steps_of(session, row)] for row in by_page(session, run).values()}
-    asleep = False
+    released.set()
     asked = len(scripted.seen)
     resume(session, run)
     assert finished(session, until) == "done"
@@ -199,8 +204,9 @@ def test_a_killed_agent_starts_again_with_its_recorded_answers_and_observations(
         assert row.verdict == "passed"
         observations = [text for _, text in steps_of(session, row)]
         # What ran has another output each time.
-        assert observations[: len(before[row.id])][:3] == before[row.id][:3]
+        assert observations[: len(before[row.id])] == before[row.id]
         assert len(observations) == 4
+    assert max(map(len, before.values())) == 3
     answered = sum(len(texts) for texts in before.values())
     assert len(scripted.seen) - asked <= 12 - answered
 

@@ -80,7 +80,7 @@ def test_messages_name_inputs_steps_and_files_but_nothing_of_the_project() -> No
     assert "slug" not in first
     _, first = reader_agent.first_messages(COMMAND, LONG, 1)
     assert '"$1"' in first
-    assert "case_1, case_2" in first
+    assert "case_1 and case_2" in first
     assert reader_agent.case_files(COMMAND) == {
         "case_1/a.txt": "one", "case_1/more/b.txt": "two", "case_2/stdin": "three\n",
     }  # fmt: skip

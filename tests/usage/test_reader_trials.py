@@ -11,8 +11,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "app"))
 
 import recorded
-from driving import sees, trajectory
+from driving import on, regeneration, sees, trajectory, until
 
+from workbench.app.trajectory.screen import TrajectoryScreen
 from workbench.base.errors import WorkbenchError
 from workbench.engine.merging import merge
 from workbench.orders.measured import measured_in
@@ -153,3 +154,13 @@ async def test_the_screen_of_a_trajectory_shows_the_answer_of_a_reader(session: 
         await sees(pilot, "reader · a-reader-model", "return a", "Verdict: passed.")
         assert not screen.actions.can("fork")
         assert not screen.actions.can("rerun")
+
+
+async def test_a_key_leads_from_a_sample_to_the_steps_of_its_agent(session: Path) -> None:
+    add_reader(session)
+    async with regeneration(session) as (pilot, screen):
+        await until(pilot, lambda: screen.detail.candidate == "answer", "the sample")
+        await pilot.press("e")
+        shown = await on(pilot, TrajectoryScreen)
+        await until(pilot, lambda: shown.state is not None, "the steps")
+        assert shown.state.trial.id == "answer"

@@ -132,6 +132,7 @@ regeneration
   samples                     plus                    add_samples             5 more samples
   problem                     exclamation_mark        problem                 failed self-check
   cancel                      c                       cancel                  cancel
+  steps                       e                       steps                   steps | show the steps of the agent that wrote the sample
   docs                        Y                       docs                    docs
   steps                       e                       steps                   steps | steps of the agent that wrote this sample
   improve                     i                       improve                 improve docs

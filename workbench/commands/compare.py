@@ -25,9 +25,9 @@ from workbench.session import SessionReader
 from workbench.session.session_names import resolve_session
 
 ARGUMENTS = {
-    "a A": "SESSION/ITEM: a trial, task, candidate or regeneration run by the first characters of its id; a run of trials by its "
-    "whole id or name; an agent, model or evaluator by its name, or RUN/NAME for that of one run; SESSION alone is its newest "
-    "regeneration run",
+    "a A": "SESSION/ITEM: a trial, task, candidate, regeneration or usage run by the first characters of its id; a run of trials by its "
+    "whole id or name; an agent, model, evaluator or page by its name, or RUN/NAME for that of one run; SESSION alone is its newest "
+    "regeneration or usage run",
     "b B": "the other item; every difference is B minus A",
     "--rubric RUBRIC": "rubric by which trials are compared (default: aeo-bench)",
     "--judge JUDGE": "judge whose scores are compared (default: the first that scored both)",
@@ -98,7 +98,9 @@ def _named(reader: SessionReader, item: str) -> _Named:
     runs = [run for run in reader.runs() if run.has_candidates]
     if not item:
         if not runs:
-            raise UsageError(f"{reader.path.name} has no regeneration run; name a trial: {reader.path.name}/TRIAL.")
+            raise UsageError(
+                f"{reader.path.name} has no regeneration or usage run; name a trial: {reader.path.name}/TRIAL."
+            )
         return _of_run(reader, runs[-1].id)
     trials = _trials_of(reader, item)
     if trials is not None:
@@ -137,7 +139,8 @@ def _trials_of(reader: SessionReader, item: str) -> str | tuple[frozenset[str], 
 
 
 def _names(side: GroupSide) -> set[str]:
-    return {side.name, side.group.evaluator, side.group.evaluator.rpartition("/")[2]}
+    pages = {side.group.context, side.group.context.partition("@")[0]} if side.run.kind == "usage" else set()
+    return {side.name, side.group.evaluator, side.group.evaluator.rpartition("/")[2], *pages} - {""}
 
 
 def _of_run(reader: SessionReader, run: str, evaluator: str = "") -> _Named:
@@ -147,5 +150,5 @@ def _of_run(reader: SessionReader, run: str, evaluator: str = "") -> _Named:
     chosen = tuple(side for side in groups if evaluator in _names(side))
     if len(chosen) != 1:
         known = one_line(", ".join(side.name for side in groups), 300)
-        raise UsageError(f"Run {run} has {len(chosen)} evaluators {one_line(evaluator, 60)!r}; it has {known}.")
+        raise UsageError(f"Run {run} has {len(chosen)} groups {one_line(evaluator, 60)!r}; it has {known}.")
     return _Named(reader, "run", run, chosen)

@@ -81,6 +81,8 @@ def print_estimate(what: str, estimate: WorkEstimate, *, as_json: bool) -> None:
         names = ("noun", "count", "requests", "seconds", "building:building_seconds", "dollars", "basis", "up_to")
         docs = None if estimate.documentation is None else asdict(estimate.documentation)
         values = {**picked(estimate, *names, "left_out", "without:time_without"), "documentation": docs}
+        if estimate.use is not None:
+            values["use"] = picked(estimate.use, "noun", "count", "requests", "seconds", "dollars")
         print_json({"type": "estimate", "what": what, **values, "basis": estimate.basis or None})
     else:
         say(f"{what} = {estimate.sentence()}. Nothing was started.")

@@ -51,8 +51,16 @@ class GroupSide:
     @property
     def parts(self) -> list[str]:
         group = self.group
-        made = (getattr(group, field) or f"no {field}" for field in ("prompt", "context", "settings"))
-        return [group.evaluator, f"docs {group.docs_words}", f"run {self.run_name}", self.session, *made]
+        prompt, context, settings = (getattr(group, name) or f"no {name}" for name in ("prompt", "context", "settings"))
+        if self.run.kind == "usage":
+            return [group.evaluator, context, f"run {self.run_name}", self.session, prompt, settings]
+        where = (f"docs {group.docs_words}", f"run {self.run_name}", self.session)
+        return [group.evaluator, *where, prompt, context, settings]
+
+    @property
+    def figure(self) -> str:
+        """The name of pass@k for this kind of run, without k."""
+        return "use" if self.run.kind == "usage" else "pass"
 
     @property
     def made(self) -> dict[str, str]:
@@ -113,6 +121,8 @@ def join_groups(left: Iterable[GroupSide], right: Iterable[GroupSide]) -> tuple[
     and finally the last remaining group of each run.
     """
     mine, other = ([side for side in sides if not side.outcome.control] for sides in (left, right))
+    if mine and other:
+        panes.check_same_kind(mine[0].run, other[0].run)
     pairs: list[Sides] = []
     for names in (("group",), ("group.evaluator", "group.docs"), ("group.evaluator",)):
         alike = attrgetter(*names)
@@ -128,7 +138,9 @@ def join_groups(left: Iterable[GroupSide], right: Iterable[GroupSide]) -> tuple[
 
 
 def compare_groups(sides: Sequence[Sides]) -> list[panes.PairComparison]:
-    """Compare groups by task; p-values are adjusted for all pairs and values of k."""
+    """Compare groups by task; p-values are adjusted for all pairs and values of k. Raises UsageError."""
+    for left, right in sides:
+        panes.check_same_kind(left.run, right.run)
     joined = [_join(left, right) for left, right in sides]
 
     @cache
@@ -191,8 +203,9 @@ def _compared(
     note = [f"{key} {', '.join(marks)}" for key, side in (("A", left), ("B", right)) if (marks := side.outcome.marks)]
     for k, one in figures.items():
         fewer = f", {one.missing:,} with fewer samples" if one.missing else ""
-        note.append(f"pass@{k}: {panes.wins(one.difference.tasks)}{fewer}")
+        note.append(f"{left.figure}@{k}: {panes.wins(one.difference.tasks)}{fewer}")
     note += ["other snapshots: joined by file and function"] if other_snapshot else []
+    name = left.figure
     of_run = (panes.Lead("run", left.run.id), panes.Lead("run", right.run.id, of_b=True))
 
     def pass_json(one: Paired) -> dict[str, Any]:
@@ -226,8 +239,8 @@ def _compared(
         for k, one in figures.items():
             if one.items:
                 bounds = panes.interval_words(one.bounds, 2)
-                found.append(f"pass@{k} B − A {f'{bounds} ' if bounds else ''}{one.difference.interval.words}")
-                found.append(f"pass@{k} {one.words(adjusted().get(one), len(adjusted()))}")
+                found.append(f"{name}@{k} B − A {f'{bounds} ' if bounds else ''}{one.difference.interval.words}")
+                found.append(f"{name}@{k} {one.words(adjusted().get(one), len(adjusted()))}")
         return found
 
     return panes.PairComparison(
@@ -236,7 +249,7 @@ def _compared(
         columns=(
             panes.Amount("tasks", left.outcome.figures.tasks, right.outcome.figures.tasks, 6, 0, 7, False).column,
             panes.Amount("samples", left.outcome.totals.samples, right.outcome.totals.samples, 8, 0, 6, False).column,
-            *itertools.chain(*(pass_at(k, figures[k], mine.get(k), other.get(k), at) for at, k in enumerate(ks))),
+            *itertools.chain(*(pass_at(name, k, figures[k], mine.get(k), other.get(k), at) for at, k in enumerate(ks))),
         ),
         alike=f"over the {common:,} tasks of both" + (f", interval {over}" if over else ""),
         note=one_line(" · ".join(note), 400),
@@ -249,7 +262,7 @@ def _compared(
                 summary=panes.in_each_words(pairs),
                 rows=pairs,
                 columns=(
-                    panes.texts("function", lambda one: (one_line(one.name, 200), "strong" if one.gap else ""), 18, 80, cut="end"),
+                    panes.texts("function" if name == "pass" else "call", lambda one: (one_line(one.name, 200), "strong" if one.gap else ""), 18, 80, cut="end"),
                     panes.texts("file", lambda one: (one_line(one.either.file, 300), "dim"), 16, 120, priority=100),
                     *tasks.pass_columns(ks),
                 ),
@@ -271,9 +284,9 @@ def _compared(
 
 
 def pass_at(
-    k: int, one: Paired, left: PassEstimate | None, right: PassEstimate | None, at: int
+    name: str, k: int, one: Paired, left: PassEstimate | None, right: PassEstimate | None, at: int
 ) -> list[panes.PaneColumn[int]]:
-    """Return the columns for one k.
+    """Return the columns for one k; ``name`` is ``pass`` or ``use``.
 
     They are pass@k over all tasks of each side with its intervals, and pass@k over the common tasks.
     """
@@ -285,7 +298,7 @@ def pass_at(
     values = *(share(None if each is None else each.value) for each in (left, right)), ""
     intervals = bounds(left), bounds(right), (panes.interval_words(one.bounds, 2), "dim")
     return [
-        panes.head_column(f"pass@{k}", values, 7, at, "score"),
+        panes.head_column(f"{name}@{k}", values, 7, at, "score"),
         panes.head_column("interval", intervals, 14, 10 + at, widest=16, text=True),
         panes.head_column(f"both @{k}", [*map(share, one.means), panes.change_cell(one.gap, 2, none="strong")], 8, at),
     ]  # fmt: skip

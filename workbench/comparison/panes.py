@@ -13,6 +13,7 @@ from workbench.statistics.paired import WinTally, difference
 
 if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
+    from workbench.session.rows import RunRow
 
 Row = TypeVar("Row")
 Side = TypeVar("Side")
@@ -279,6 +280,13 @@ class ComparisonKind:
     what: str
     titles: Sequence[str]
     read: Callable[..., PairComparison]
+
+
+def check_same_kind(left: RunRow, right: RunRow) -> None:
+    """Raise UsageError if one run measures docstrings and the other one pages."""
+    if left.kind != right.kind:
+        a, b = ("usage" if run.kind == "usage" else "regeneration" for run in (left, right))
+        raise UsageError(f"A belongs to a {a} run, B to a {b} run, and these measure different things.")
 
 
 def both(left: Named, right: Named, read: Callable[..., Side | None], noun: str) -> tuple[Side, Side]:

@@ -260,7 +260,7 @@ class TaskSide:
     """
 
     def __init__(self, reader: SessionReader, task: TaskRow, run: RunRow) -> None:
-        self.task, self.session, self.run = task, reader.path.name, one_line(run.name or run.id, 100)
+        self.task, self.session, self.of_run, self.run = task, reader.path.name, run, one_line(run.name or run.id, 100)
         self.name = function_name(task)
         self.ks = ks_of(run.plan)[: panes.MOST_KS]
         self.function = self._read_function(reader)
@@ -324,6 +324,7 @@ def read_task(reader: SessionReader, task_id: str) -> TaskSide | None:
 
 
 def compare_tasks(left: TaskSide, right: TaskSide) -> panes.PairComparison:
+    panes.check_same_kind(left.of_run, right.of_run)
     sides = left, right
     ks = tuple(sorted({*left.ks, *right.ks}))[: panes.MOST_KS]
     facts = [panes.PairedRow(a, b, what, same=a == b) for what, a, b in panes.joined(left.facts, right.facts)]

@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from workbench.orders.usage import READERS
 from workbench.plans.arguments import PlanDamaged
 from workbench.plans.plan import Ask, as_text, same_but_samples
-from workbench.plans.usage import PLANS, read_candidate_plan
-from workbench.session.groups import CONTROLS, settings_of
+from workbench.plans.usage import PLANS, UsagePlan, read_candidate_plan
+from workbench.session.groups import settings_of
 from workbench.session.identity import candidate_id, run_id, trial_id
 from workbench.session.schema import SchemaColumn, tables
 
@@ -372,8 +373,11 @@ def _version(row: _Row) -> str:
 
 
 def _is_same_candidate(one: _Row, other: _Row) -> bool:
-    """Return whether two rows with the same identity are the same result; equal controls are merged."""
-    if one["evaluator"] in CONTROLS or one["control"]:
+    """Return whether two rows with the same identity are the same result.
+
+    Controls and readers without a model give the same answer in every session, so equal verdicts are merged.
+    """
+    if one["evaluator"] in READERS or one["control"]:
         return bool(one["verdict"] == other["verdict"])
     return all(one[name] == other[name] for name in one if name not in {"run_id", "call_id"})
 
@@ -408,4 +412,6 @@ def _joined_plan(kind: str, one: str, other: str, more: Mapping[tuple[str, str],
         k=tuple(sorted({*mine.k, *theirs.k})),
         permanent_failure=mine.permanent_failure and theirs.permanent_failure,
     )
+    if isinstance(plan, UsagePlan) and isinstance(theirs, UsagePlan):
+        plan = replace(plan, page_digests={**theirs.page_digests, **plan.page_digests})
     return as_text(plan)

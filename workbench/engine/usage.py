@@ -64,6 +64,8 @@ class UsageItem(TaskItem):
         return controls.stub(self.task)
 
     def read_answer(self, text: str, style: Style = "chat") -> Extraction:
+        if style != "chat" and text.strip() and "```" not in text:
+            return Extraction(text, ())  # a samples file has the answer itself
         return prompts.extract_answer(text, self.task)
 
     def job(self, candidate: str, body: str, limits: Limits, *, cold: bool = False) -> Job:
@@ -163,7 +165,7 @@ class Pages:
             _, text = own_page(self._prepared.snapshot.root, reference, docs=docs)
         else:
             text = ""
-        if text or ask.context != WITHOUT:
+        if text or ask.context not in (WITHOUT, ""):  # a control has no page
             with self.record.writer.transaction():
                 plan = self.record.plan()
                 assert isinstance(plan, UsagePlan)

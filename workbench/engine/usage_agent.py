@@ -106,10 +106,10 @@ class PackageSandbox:
                     mounts=(*self._workspace.mounts, copy.folder),
                     hidden=await asyncio.to_thread(lambda: tuple(_system_packages(python))),
                     variables={
+                        **dict(self._workspace.variables),
                         "PATH": f"{copy.scripts}:{python.parent}:/usr/local/bin:/usr/bin:/bin",
                         "PYTHONPATH": str(copy.library),
                         "PYTHONDONTWRITEBYTECODE": "1",
-                        **dict(self._workspace.variables),
                     },
                 )
         shown = reader_agent.shortened_output(ended.output)

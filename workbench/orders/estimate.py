@@ -68,12 +68,14 @@ class WorkEstimate:
     without: tuple[str, ...] = ()
     documentation: Documentation | None = None  # None if no doc system is involved
     left_out: tuple[str, ...] = ()  # Columns of a study that cannot run on this machine; excluded from all figures
+    use: WorkEstimate | None = None  # Of measuring the READMEs of a study afterwards
 
     def sentence(self) -> str:
         """Return ``6 trials, about 30 requests, 4 minutes, $0.12 (by 12 earlier trials)``."""
         docs = self.documentation.sentence() if self.documentation is not None else ""
         none = f"not counted, because it cannot be used here: {_listed(self.left_out)}" if self.left_out else ""
-        return "; ".join(filter(None, (self._own_sentence(), docs, none)))
+        use = f"use of their READMEs after that: {self.use.sentence()}" if self.use is not None else ""
+        return "; ".join(filter(None, (self._own_sentence(), use, docs, none)))
 
     def _own_sentence(self) -> str:
         if self.count is None:
@@ -112,9 +114,9 @@ class WorkEstimate:
 
     def beyond(self, most_dollars: float, most_minutes: float) -> str:
         """Return which limit the estimate exceeds, or "" if it exceeds neither; 0 means no limit."""
-        docs = self.documentation or Documentation()
-        cost = _known_sum(self.dollars, docs.dollars)
-        seconds = _known_sum(self.seconds, docs.seconds)
+        docs, use = self.documentation or Documentation(), self.use or WorkEstimate(0, "answer")
+        cost = _known_sum(_known_sum(self.dollars, docs.dollars), use.dollars)
+        seconds = _known_sum(_known_sum(self.seconds, docs.seconds), use.seconds)
         if most_dollars and cost is not None and cost > most_dollars:
             return f"about {dollars(cost)}, more than the {dollars(most_dollars)} of ask_above_dollars"
         if most_minutes and seconds is not None and seconds > 60 * most_minutes:

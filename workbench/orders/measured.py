@@ -90,7 +90,8 @@ GROUP BY scope, model
 """
 _CANDIDATES = f"""
 SELECT run_id, evaluator, count(*), count(call_id), max(at) - min(at), sum(coalesce(asked_s, 0) + coalesce(tested_s, 0)),
-       sum(cost_usd), count(cost_usd), sum(coalesce(tested_s, 0))
+       sum(cost_usd), count(cost_usd), sum(coalesce(tested_s, 0)),
+       total(coalesce((SELECT steps FROM trials WHERE trials.id = candidates.id), call_id IS NOT NULL))
 FROM candidates WHERE {COUNTS.format("")} AND run_id NOT IN (SELECT value FROM json_each(?))
 GROUP BY run_id, evaluator
 """
@@ -188,14 +189,16 @@ def _measured(reader: SessionReader) -> MeasuredRates:
         for model, count, seconds, cost, priced in reader.query(_JUDGING, elsewhere)
     ]
     candidates = []
-    for run, evaluator, count, asked, span, alone, cost, priced, tests in reader.query(_CANDIDATES, elsewhere):
+    for run, evaluator, count, asked, span, alone, cost, priced, tests, requests in reader.query(
+        _CANDIDATES, elsewhere
+    ):
         # Candidates run concurrently. A later retest lengthens the span of a run, so the sequential time is an upper
         # bound.
         together = _number(span) / (count - 1) if count > 1 else _number(alone)
         seconds = min(together, _number(alone) / count) if _number(alone) else together
         price = _number(cost) / count if priced >= asked else None
         candidates.append(
-            Rate("", str(evaluator), sources.get(run, ""), asked / count, seconds, price, _number(tests) / count)
+            Rate("", str(evaluator), sources.get(run, ""), requests / count, seconds, price, _number(tests) / count)
         )
     whole = {run.id for run in reader.runs() if _is_whole(run.plan)}
     tasks = {

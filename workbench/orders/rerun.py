@@ -76,8 +76,11 @@ class RerunOrder(WorkOrder):
                     found.append(Again(plan.source, mine[0].evaluator, 0, len(mine)))
                     continue
                 asked = _asked_again(run, mine, self.model, self.samples)
-                had = Counter(row.task_id for row in reader.candidates(run.id) if row.evaluator == asked.evaluator)
-                more = sum(max(0, asked.samples - had[task]) for task in asked.tasks)
+                evaluator = asked.asks[0].evaluator
+                had = Counter(
+                    (row.task_id, row.context) for row in reader.candidates(run.id) if row.evaluator == evaluator
+                )
+                more = sum(max(0, ask.samples - had[task, ask.context]) for ask in asked.asks for task in asked.tasks)
                 found.append(Again(plan.source, asked.evaluator, more, 0))
             return found
 

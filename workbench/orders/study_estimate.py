@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,9 +23,11 @@ from workbench.orders.estimate import (
 from workbench.orders.measured import MeasuredRates, measure, most_tasks
 from workbench.orders.ordered_asks import is_same_work
 from workbench.orders.regenerate import absolute_source, resolved
-from workbench.orders.run import ordered_case, requested_trials
-from workbench.orders.study import document_plan, regeneration_plan
+from workbench.orders.run import RequestedTrial, ordered_case, requested_trials
+from workbench.orders.study import document_plan, regeneration_plan, unmeasured, usage_plan
+from workbench.orders.usage import READERS, reader_ask
 from workbench.plans.plan import RegenerationPlan
+from workbench.results.page_scores import page_key
 from workbench.session import SessionReader
 from workbench.session.rows import RunRow
 from workbench.studies.checking import column_problem
@@ -61,7 +64,7 @@ def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once
     ``at_once`` trials run concurrently.
     """
     if study.kind == AGENTS:
-        found, lacking = [], []
+        found, lacking, requested = [], [], list[RequestedTrial]()
         ordered = [ordered_case(row) for row in study.rows]
         for column in study.columns:
             try:
@@ -71,6 +74,7 @@ def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once
                 if is_remote(column.system):
                     continue  # the cells of the column will explain why
                 raise
+            requested += trials
             # Unfinished trials will be resumed.
             if cases := [one.case for one in trials if one.state != "done"]:
                 lacking.append(column.name)
@@ -79,7 +83,8 @@ def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once
                         measured, cases, asked.agent, asked.model, asked.asked_judges, repeats=1, at_once=at_once
                     )
                 )
-        return _all(found, lacking) if found else WorkEstimate(0, "trial", 0.0, 0.0, 0.0)
+        whole = _all(found, lacking) if found else WorkEstimate(0, "trial", 0.0, 0.0, 0.0)
+        return replace(whole, use=_estimate_use(measured, session, study, requested)) if study.settings.use else whole
     plans = []
     for column in study.columns:
         if not column_problem(study, column):
@@ -111,6 +116,32 @@ def estimate_study(measured: MeasuredRates, session: Path, study: Study, at_once
     if not cells:
         return WorkEstimate(0, "candidate", 0.0, 0.0, 0.0, left_out=left_out)
     return replace(_all(cells, names), documentation=documentation(measured, orders), left_out=left_out)
+
+
+def _estimate_use(
+    measured: MeasuredRates, session: Path, study: Study, trials: Sequence[RequestedTrial]
+) -> WorkEstimate:
+    """Estimate a reader's answers about READMEs that it has not seen; each missing trial is expected to write one."""
+    with keys_unneeded():
+        ask = reader_ask(usage_plan(study))
+    pages = Counter(one.case for one in trials if one.state != "done")
+    tasks: dict[str, int] = {}
+    if session.exists():
+        with SessionReader(session, surveyed=False) as reader:
+            done = [one.identity for one in trials if one.state == "done"]
+            pages.update({case: len(found) for case, found in unmeasured(reader, study, done).items()})
+            for run in reader.runs():
+                if run.kind == "usage" and (built := sum(task.state != "excluded" for task in reader.tasks(run.id))):
+                    tasks[page_key(str(run.plan.get("source")), "")[0]] = built
+    known = {case: tasks.get(page_key(case, "")[0]) for case in pages}
+    estimate = added(
+        estimate_candidates(
+            measured, case, ask.evaluator, candidates=each * count * ask.samples if (each := known[case]) else None
+        )
+        for case, count in pages.items()
+    )
+    estimate = replace(estimate, noun="answer")
+    return replace(estimate, requests=0.0) if ask.evaluator in READERS else estimate
 
 
 def _all(found: Sequence[WorkEstimate], names: Sequence[str]) -> WorkEstimate:

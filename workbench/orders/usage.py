@@ -18,7 +18,7 @@ from workbench.base.settings import load
 from workbench.base.text import plural
 from workbench.checking.pages import find_pages, project_folder
 from workbench.orders import defaults
-from workbench.orders.estimate import WorkEstimate, added, estimate_candidates
+from workbench.orders.estimate import WorkEstimate, added, estimate_candidates, times
 from workbench.orders.measured import MeasuredRates
 from workbench.orders.order import WorkOrder, select_trials
 from workbench.orders.ordered_asks import check_samples, is_same_work
@@ -219,14 +219,20 @@ class UsageOrder(WorkOrder):
 
     def estimate(self, measured: MeasuredRates) -> WorkEstimate:
         plans = self.plans()
-        estimate = added(
-            estimate_candidates(measured, plan.source, ask.evaluator, candidates=self._missing(plan, ask))
-            for plan in plans
-            for ask in plan.asks
-        )
+        estimate = added(self._estimate(measured, plan, ask) for plan in plans for ask in plan.asks)
         if all(ask.evaluator in READERS or ask.evaluator.startswith("samples:") for plan in plans for ask in plan.asks):
             return replace(estimate, noun="answer", requests=0.0)
         return replace(estimate, noun="answer")
+
+    def _estimate(self, measured: MeasuredRates, plan: UsagePlan, ask: Ask) -> WorkEstimate:
+        from workbench.usage.reader_agent import steps_of
+
+        estimate = estimate_candidates(measured, plan.source, ask.evaluator, candidates=self._missing(plan, ask))
+        steps = steps_of(ask.prompt)
+        if steps is None or estimate.basis:
+            return estimate
+        # Without earlier answers of this agent, only its limit of steps is known.
+        return replace(estimate, requests=times(estimate.requests, float(steps)), up_to=True)
 
     def _missing(self, plan: UsagePlan, ask: Ask) -> int | None:
         """Return the number of answers that an ask adds, or None if the session has no tasks of this project yet."""
@@ -238,7 +244,7 @@ class UsageOrder(WorkOrder):
             if run is None or not tasks or ask.tasks:
                 return None
             had = Counter(row.task_id for row in reader.candidates(run.id) if row.task_id in tasks and
-                          (row.evaluator, row.context) == (ask.evaluator, ask.context))  # fmt: skip
+                          (row.evaluator, row.prompt, row.context) == (ask.evaluator, ask.prompt, ask.context))  # fmt: skip
         return sum(max(0, ask.samples - had[task]) for task in tasks[: ask.limit or None])
 
     def write(self) -> None:

@@ -26,6 +26,7 @@ from workbench.pages.page import (
 )
 from workbench.pages.usage_page import agreement_parts, usage_parts
 from workbench.results.contents import Contents, Regenerated, TaskGroupLine, former_failing
+from workbench.results.usage import gap_of
 from workbench.session.reader import SessionReader
 from workbench.session.rows import CandidateRow, TaskRow
 
@@ -41,7 +42,7 @@ MOST_FAILURES = 50
 def regenerations(contents: Contents, most_failures: int = MOST_FAILURES) -> Iterator[Section]:
     for run, outcome in contents.regenerations:
         if run.usage is not None:
-            inside = (*usage_parts(run.usage), *agreement_parts(contents, run.usage), *_building(outcome))
+            inside = (*usage_parts(run.usage), *agreement_parts(contents, run.usage), *_building(outcome, "callable"))
             yield Section(f"Usage {run.row.id}", inside, anchor=f"regeneration-{run.row.id}")
             continue
         inside = tuple(_run(contents, outcome, most_failures))
@@ -62,12 +63,14 @@ def _run(contents: Contents, outcome: Regenerated, most: int) -> Iterator[Part]:
     yield from _building(outcome)
 
 
-def _building(outcome: Regenerated) -> Iterator[Part]:
+def _building(outcome: Regenerated, noun: str = "function") -> Iterator[Part]:
     if outcome.dropped:
         rows = tuple((row.path, row.qualified_name, row.stage, row.reason) for row in outcome.dropped)
-        dropped = PageTable(("file", "function", "stage", "reason"), rows)
-        yield Folded("Functions without a task", (dropped,), f"{len(rows):,}")
-    if outcome.stages:
+        dropped = PageTable(("file", noun, "stage", "reason"), rows)
+        yield Folded(f"{noun.capitalize()}s without a task", (dropped,), f"{len(rows):,}")
+    # Usage runs write no documentation.
+    stages = [one for one in outcome.stages if noun == "function" or one.name != "documentation"]
+    if stages:
         columns: dict[str, Callable[[StageRow], str]] = {
             "stage": lambda one: one.name,
             "state": lambda one: one.state,
@@ -75,7 +78,7 @@ def _building(outcome: Regenerated) -> Iterator[Part]:
             # The remaining lines of a suite's note list the quarantined tests.
             "note": lambda one: (one.note or "").partition("\n")[0],
         }
-        yield Folded("Stages", (table_of(outcome.stages, columns, {"done"}, {"note"}),))
+        yield Folded("Stages", (table_of(stages, columns, {"done"}, {"note"}),))
 
 
 def _over_all_tasks(outcome: Regenerated, most: int) -> Iterator[Part]:
@@ -213,13 +216,17 @@ def controls_words(controls: str | None) -> str:
 
 
 def task_parts(contents: Contents, task: TaskRow, texts: Excerpts) -> Iterator[Part]:
-    """Yield a task without its candidates: docstring, body and tests."""
+    """Yield a task without its candidates: docstring, body and tests, or statement, reference and hidden calls."""
+    is_usage = task.usage_blob is not None
+    texts_of = ("Statement", "Reference") if is_usage else ("Docstring", "Original body")
+    tested = "Hidden calls" if is_usage else "Tests"
+    lines = "" if task.start_line is None else f"{task.start_line}" + (f" to {task.end_line}" if task.end_line else "")
     yield FactList((
         ("task", task.id),
-        ("lines", f"{task.start_line} to {task.end_line}" if task.start_line is not None else ""),
-        ("tests", str(task.test_count)),
+        ("line" if task.end_line is None else "lines", lines),
+        (tested.lower(), str(task.test_count)),
         ("cover", "" if task.coverage is None else percent(task.coverage)),
-        ("docs", task.docs_words),
+        ("docs", "" if is_usage else task.docs_words),
         ("leak", "" if task.leak is None else share(task.leak)),
         ("controls", controls_words(task.controls)),
         ("state", task.state),
@@ -227,24 +234,25 @@ def task_parts(contents: Contents, task: TaskRow, texts: Excerpts) -> Iterator[P
     if task.reason:
         yield Note(task.reason, "problem")
     yield from wording.remarks(contents, task.id)
-    for title, blob, language in (("Docstring", task.docstring_blob, ""), ("Original body", task.body_blob, "python")):
+    for title, blob, language in zip(texts_of, (task.docstring_blob, task.body_blob), ("", "python"), strict=True):
         if blob:
             text = texts.of(blob, f"the {title.lower()} of task {task.id}")
             yield Folded(title, (Preformatted(text.text, language=language),), text.words, "paper")
     tests = decoded(task.tests)
     if isinstance(tests, list) and tests:
-        yield Folded("Tests", (Preformatted("\n".join(map(str, tests))),), f"{len(tests):,}")
+        yield Folded(tested, (Preformatted("\n".join(map(str, tests))),), f"{len(tests):,}")
 
 
 def samples_of_task(reader: SessionReader, task: TaskRow, outcome: Regenerated, texts: Excerpts) -> Iterator[Part]:
     original = texts.of(task.body_blob, f"the original body of task {task.id}") if task.body_blob else None
+    figure, noun = ("use", "failing call") if task.usage_blob else ("pass", "failing test")
     for line in outcome.of_task(task.id):
         result = line.result
-        at = " · ".join(f"pass@{k} {share(result.at(k))}" for k in outcome.ks)
+        at = " · ".join(f"{figure}@{k} {share(result.at(k))}" for k in outcome.ks)
         yield Subheading(outcome.name(line.group), f"{result.passed} of {result.counted} passed · {at}")
         for one in line.candidates:
             failing = len(reader.failing_tests(one.id))
-            count = plural(failing, "failing test") if failing else ""
+            count = plural(failing, noun) if failing else ""
             tokens = fixed((one.prompt_tokens or 0) + (one.completion_tokens or 0))
             why = " · ".join(filter(None, (one.verdict_reason, count)))
             cells = (wording.stands_words(one), why, f"{tokens} tok", f"{fixed(one.tested_s, 1)} s")
@@ -255,7 +263,14 @@ def samples_of_task(reader: SessionReader, task: TaskRow, outcome: Regenerated, 
 def candidate_parts(
     reader: SessionReader, candidate: CandidateRow, original: Excerpt | None, texts: Excerpts
 ) -> Iterator[Part]:
-    """Yield earlier verdicts, the body and its difference from the original, and failed tests."""
+    """Yield earlier verdicts, the body and its difference from the original, and failed tests.
+
+    The original of a usage task is its reference, from which any right answer may differ.
+    """
+    if candidate.gap is not None and (gap := gap_of(candidate)) is not None:
+        yield Note(f"gap: {f'line {gap.line}, ' if gap.line else ''}{gap.words}")
+    elif candidate.page_line is not None:
+        yield Note(f"from line {candidate.page_line} of the page")
     for former in reader.former_verdicts(candidate.id):
         yield Note(f"before: {wording.former_words(former)}")
         if failed := tuple(f"{test.outcome} {test.test_id}" for test in former_failing(reader, former)):

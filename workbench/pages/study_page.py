@@ -165,7 +165,8 @@ def _tier(line: LeaderLine, points: float | None, count: int) -> str:
 
 def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
     lines = leaderboard(outcome)
-    heads = ("", "agent", "score", "tier 1", "2", "3", "4", f"above {GOOD:.0f}", "between repeats", "steps", "tokens", "USD", "s", "trials")  # fmt: skip
+    shares = outcome.study.measures[1:]
+    heads = ("", "agent", "score", "tier 1", "2", "3", "4", *shares, f"above {GOOD:.0f}", "between repeats", "steps", "tokens", "USD", "s", "trials")  # fmt: skip
     uneven = "score" in outcome.common
 
     def place(one: LeaderLine) -> str:
@@ -179,6 +180,7 @@ def _leaders(outcome: StudyOutcome) -> Iterator[Part]:
             one.summary.title,
             mean_words(one.mean, "score"),
             *(_tier(one, points, count) for points, count in zip(one.tiers, one.tier_trials, strict=True)),
+            *(mean_words(one.summary.means[measure], measure) for measure in shares),
             percent(one.above),
             NOTHING if one.spread is None else f"± {one.spread:.1f}",
             *(figure(one.steps, 1), NOTHING if one.tokens is None else f"{one.tokens:,.0f}"),

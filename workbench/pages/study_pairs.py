@@ -10,6 +10,7 @@ from workbench.pages.page import Bar, BulletList, Forest, MarkedText, Note, Page
 from workbench.statistics.paired import Difference, WinTally
 from workbench.statistics.rankings import EQUAL
 from workbench.studies.analysis import Analysis
+from workbench.studies.cells import JUDGED
 from workbench.studies.comparing import Ranking, Setting, not_ranked, rankings, system_name, taus
 from workbench.studies.declaration import DOCS, in_points, row_titles
 from workbench.studies.outcome import StudyOutcome
@@ -115,11 +116,11 @@ class _Sided:
         return f"Left out of {self.name}: {reasons}." if reasons else ""
 
     def judged(self) -> str:
-        """Return the denominators of both shares, in blocks or claims, or "" for other measures."""
+        """Return the denominators of both shares, or "" for other measures."""
         found = self.chance.comparison
         sides = zip((found.left, found.right), found.judged or (), strict=False)
         counts = ", ".join(f"{system_name(side)} {good:,} of {of:,}" for side, (good, of) in sides)
-        return f"{self.name}: {counts} {'blocks' if self._measure == 'works' else 'claims'}." if counts else ""
+        return f"{self.name}: {counts} {JUDGED[self._measure][0]}s." if counts else ""
 
     def tally(self, counts: WinTally) -> str:
         sides = (counts.wins, counts.ties, counts.losses)

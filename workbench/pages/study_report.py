@@ -35,7 +35,7 @@ from workbench.session.rows import RunRow
 from workbench.session.sample_counts import sample_counts
 from workbench.statistics.paired import RESAMPLES
 from workbench.studies.analysis import NO_TEXTS, Analysis, analyse
-from workbench.studies.cells import counted_missing
+from workbench.studies.cells import STATES, counted_missing
 from workbench.studies.comparing import rankings, taus
 from workbench.studies.conditions import OF_ROWS
 from workbench.studies.declaration import AGENTS, DOCS, Study
@@ -151,6 +151,7 @@ def _judged_json(outcome: StudyOutcome) -> dict[str, Any]:
 _REPEATED = {
     "cases", "source", "agent", "model", "docs", "docs_scope", "prompt", "context", "evaluator", "evaluators", "snapshot", "asks",
     "acceptances", "trials", "name", "k", "samples", "limit", "repeats", "spend_limit",
+    "page_digests", "should_be_named",
 }  # fmt: skip
 """Keys of a run's plan that the rows, the columns or the declaration of the study already contain."""
 _MOST_REASONS = 12
@@ -221,7 +222,8 @@ def _runs(reader: SessionReader, outcome: StudyOutcome) -> list[tuple[str, RunRo
     rows: dict[str, set[str]] = {}
     for cell in outcome.cells.values():
         if cell.run and not cell.work.session:
-            rows.setdefault(cell.run, set()).add(cell.row)
+            for run in (cell.run, *(trial.use_run for trial in cell.work.trials if trial.use_run)):
+                rows.setdefault(run, set()).add(cell.row)
     return [
         (next(iter(rows[run.id])) if len(rows[run.id]) == 1 else "", run) for run in reader.all_runs() if run.id in rows
     ]
@@ -260,13 +262,15 @@ def _made(outcome: StudyOutcome) -> PageTable | None:
 
 
 def _unscored(outcome: StudyOutcome) -> Iterator[Part]:
-    measure = outcome.study.measures[0]
-    missing = counted_missing(one for cell in outcome.cells.values() for one in cell.means[measure].missing)
-    sentences = [
-        f"{plural(one.items, 'trial')} without a score, {one.kind}{f': {one.why}' if one.why else ''}"
-        for one in sorted(missing, key=lambda one: -one.items)[:_MOST_REASONS]
-        if one.kind not in ("queued", "running", "not begun")
-    ]
+    sentences: dict[str, None] = {}
+    for measure in outcome.study.measures:
+        missing = counted_missing(one for cell in outcome.cells.values() for one in cell.means[measure].missing)
+        name = "a score" if measure == "score" else measure
+        sentences |= {
+            f"{plural(one.items, 'trial')} without {name}, {one.kind}{f': {one.why}' if one.why else ''}": None
+            for one in sorted(missing, key=lambda one: -one.items)[:_MOST_REASONS]
+            if one.kind not in ("queued", "running", "not begun") and (measure == "score" or one.kind not in STATES)
+        }
     yield BulletList(tuple(sentences) or ("No trial was excluded.",))
 
 

@@ -96,8 +96,16 @@ def _plan_words(plan: Mapping[str, Any]) -> str:
         if key == "asks":
             # The plan's own keys repeat the last ask; if there are several asks, they are listed.
             asks = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-            value = [f"{one.get('evaluator')} × {one.get('samples')}" for one in asks] if len(asks) > 1 else []
-        if value is True or key in ("acceptances", "trials") or (key.startswith("check_") and not plan.get("check")):
+            named = ("evaluator", "context") if "page_digests" in plan else ("evaluator",)
+            titles = [" ".join(str(one.get(name)) for name in named if one.get(name)) for one in asks]
+            value = (
+                [f"{name} × {one.get('samples')}" for name, one in zip(titles, asks, strict=True)] if asks[1:] else []
+            )
+        if (
+            value is True
+            or key in ("acceptances", "trials", "page_digests")
+            or (key.startswith("check_") and not plan.get("check"))
+        ):
             continue
         if value in (None, "", 0, 0.0, -1, [], {}, False) or (key.endswith(("repeats", "repeat")) and value == 1):
             continue

@@ -69,7 +69,8 @@ class TrialTally:
 
     ``checks`` has the results of its README check by measure, as (good, judged, all): working blocks out of executed
     ones (``works``), true claims out of decidable ones (``claims``), and answers of a reader that pass (``use``).
-    ``use`` is the README's use@1, or None with a ``use_problem``, which no resume can solve if ``use_ended``. ``cut`` says whether an answer was cut at the
+    ``use`` is the README's use@1 in the run ``use_run``, or None with a ``use_problem``, which no resume can solve if
+    ``use_ended``. ``cut`` says whether an answer was cut at the
     token limit.
     """
 
@@ -89,6 +90,7 @@ class TrialTally:
     use: float | None = None
     use_problem: str = ""
     use_ended: bool = False
+    use_run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +305,6 @@ class _Made(NamedTuple):
     row: TrialRow
     tally: TrialTally
     conditions: Mapping[str, str]
-    use_run: RunRow | None = None
 
 
 def trial_cells(
@@ -314,7 +315,7 @@ def trial_cells(
     rows = trials_named(reader, list(dict.fromkeys(itertools.chain.from_iterable(meant.values()))))
     made = _made(reader, rows, study.settings.use)
     runs_of = {one.row.run_id for one in made.values()} | {one.run_id for one in pointed if one.run_id}
-    runs_of |= {one.use_run.id for one in made.values() if one.use_run is not None}
+    runs_of |= {one.tally.use_run for one in made.values()}
     states = run_states(reader, runs_of)
     away = {run.id for run in reader.all_runs() if run.archived_at is not None}
     columns = {column.name: column for column in study.columns}
@@ -326,7 +327,7 @@ def trial_cells(
         found = [made[trial] for trial in wanted if trial in made]
         own = one.run_id if one.run_id and one.run_id not in away else ""
         runs = list(dict.fromkeys(trial.row.run_id for trial in found)) or ([own] if own else [])
-        uses = [one.use_run.id for one in found if one.use_run is not None and not one.tally.use_ended]
+        uses = [one.tally.use_run for one in found if not one.tally.use_ended]
         told = [states.get(run, ("", "")) for run in (*runs, *uses)]
         failed = next((error for _, error in told if error), "")
         cell = CellWork(
@@ -398,17 +399,17 @@ def _made(reader: SessionReader, rows: Sequence[TrialRow], use: str) -> dict[str
         for settings in settings_by_trial.get(row.id, ()):
             mine |= {name.replace("_", " "): value for name, value in settings_of(settings).items()}
         conditions = {name: str(value) for name, value in mine.items() if value not in (None, "")}
-        found[row.id] = _Made(row, tally, conditions, run)
+        found[row.id] = _Made(row, tally, conditions)
     return found
 
 
 def _with_use(tally: TrialTally, run: RunRow, score: PageScore | None) -> TrialTally:
     if score is not None and not score.partial:
         checks = {**tally.checks, USE: (score.passed, score.counted, score.samples)}
-        return replace(tally, use=score.value, checks=checks)
+        return replace(tally, use=score.value, checks=checks, use_run=run.id)
     some = f"{score.counted:,} of {score.samples:,} answers have a verdict" if score is not None else ""
     ended = run.state == "failed" and run.plan.get("permanent_failure") is True
-    return replace(tally, use_problem=run.error or some, use_ended=ended)
+    return replace(tally, use_problem=run.error or some, use_ended=ended, use_run=run.id)
 
 
 def _trial_cell(cell: CellWork, made: Sequence[_Made]) -> CellWork:

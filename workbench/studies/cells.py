@@ -19,9 +19,13 @@ from workbench.studies.declaration import AGENTS, USE, InJson, Study, StudyColum
 POINTS = 100.0
 """Trial scores are scaled to this maximum, whatever the total of the rubric."""
 UNSCORED = "unscored"
-SHARES = ("works", "claims", USE)
-"""Measures of agents that are shares of judged blocks, claims or answers."""
-_JUDGED = {"works": ("block", "not run"), "claims": ("claim", "undecided"), USE: ("answer", "without a verdict")}
+JUDGED: dict[str, tuple[str, str]] = {
+    "works": ("block", "not run"),
+    "claims": ("claim", "undecided"),
+    USE: ("answer", "without a verdict"),
+}
+"""What measures of agents that are shares count, and the word for what has no result; see :data:`SHARES`."""
+SHARES = tuple(JUDGED)
 DOUBTFUL, REPAIRED, CUT = "doubtful", "repaired", "cut"
 """Marks of candidates that are counted next to pass@k and that rankings can exclude; agents' answers can be cut too."""
 CREDITED, FORMATTED = "credited for missing facts", "with points from the format"
@@ -99,7 +103,7 @@ class Mean:
     def judged_words(self, measure: str) -> str:
         """Return the counts behind a share: ``8 of 10 blocks, 2 not run``."""
         good, judged, every = self.judged or (0, 0, 0)
-        noun, left = _JUDGED[measure]
+        noun, left = JUDGED[measure]
         rest = f", {every - judged:,} {left}" if every > judged else ""
         return f"{good:,} of {plural(judged, noun)}{rest}"
 

@@ -35,7 +35,8 @@ def values_of(study: Study) -> dict[str, Any]:
         "repeats": str(study.repeats), "samples": str(study.samples), "k": ", ".join(map(str, study.k)),
         "steps": str(limits.steps or ""), "tasks": str(limits.tasks or ""), "spend": f"{study.spend_limit:g}" if study.spend_limit else "",
     }  # fmt: skip
-    agents = {"judges": study.settings.judges, "checks": "yes" if study.settings.checks else "no"}
+    settings = study.settings
+    agents = {"judges": settings.judges, "checks": "yes" if settings.checks else "no", "use": settings.use}
     return {
         "compare": kind,
         "name": study.name,
@@ -57,7 +58,11 @@ def drafted(values: Mapping[str, Any], like: Study | None = None) -> Study:
         typed["k"] = [Typed(one) for one in typed["k"].replace(",", " ").split()]
     settings = dict(base.get("settings", {}))
     if kind == AGENTS:
-        settings |= {"judges": list(values["judges"]), "checks": values["checks"] == "yes"}
+        settings |= {
+            "judges": list(values["judges"]),
+            "checks": values["checks"] == "yes",
+            "use": values["use"].strip(),
+        }
     elif values["scope"] != settings.get("docs_scope", SCOPES[0]):
         settings["docs_scope"] = values["scope"]
     declared = {

@@ -38,7 +38,7 @@ class LeaderLine(InJson):
     """
 
     JSON = (
-        "place of:of_cases over_common:over_common_cases summary.column:column summary.apart:not_comparable mean:score tiers tier_trials "
+        "place of:of_cases over_common:over_common_cases summary.column:column summary.apart:not_comparable mean:score summary.means:means tiers tier_trials "
         "steps tokens cost_usd:cost seconds above:above_60 spread by_judge trials"
     )
     place: int | None

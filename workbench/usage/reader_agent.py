@@ -58,7 +58,8 @@ def first_messages(task: UsageTask, page: ReaderPage, max_steps: int) -> tuple[s
     else:
         form = _FUNCTION.format(parameters=", ".join(task.parameters))
     if folders := sorted({path.split("/")[0] for path in case_files(task)}):
-        form += f"The tool run starts in a folder with {', '.join(folders)}, which has the files of the cases.\n"
+        form += f"The tool run starts in a folder with {' and '.join(folders)}, which have the files of these cases, and their\n"
+        form += "standard input as the file stdin.\n"
     steps = f"You have {plural(max_steps, 'step')}, including the one that hands in your answer."
     return _SYSTEM, f"{statement(task).strip()}\n\n{form}\n{page.introduction}\n{steps}\n"
 

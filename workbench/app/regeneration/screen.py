@@ -345,14 +345,13 @@ class RegenerationScreen(RunPanes):
         keys = f"{key_of('regeneration.problem')} next, {key_of('regeneration.escape')} ends"
         self.set_remark(f"! {of} · {one_line(problem.name, 60)} · {problem.sentence} · {keys}")
 
+    def action_steps(self) -> None:
+        self.workbench.leave_place()
+        self.workbench.go_to(Location(self.workbench.session_path, "trajectory", self.detail.candidate))
+
     def action_docs(self) -> None:
         self.sample.choose(words_of(self.view).docs)
         self.uncover(self.sample)
-
-    def action_steps(self) -> None:
-        """Show how a reader agent came to the answer of the selected sample."""
-        if self.detail.candidate:
-            self.workbench.go_to(Location(self.workbench.session_path, "trajectory", self.detail.candidate))
 
     # -- improved docstrings
 

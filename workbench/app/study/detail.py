@@ -152,6 +152,10 @@ def _tier(number: int) -> Callable[[LeaderLine], float | None]:
     return lambda line: line.tiers[number]
 
 
+def _mean_of(measure: str) -> Callable[[LeaderLine], float | None]:
+    return lambda line: line.summary.means[measure].value
+
+
 def _leader_columns(lines: Sequence[LeaderLine]) -> tuple[TableColumn[LeaderLine], ...]:
     def place(line: LeaderLine) -> str:
         return (NOTHING if line.place is None else f"{line.place}") + _of_cases(lines, line)
@@ -165,6 +169,7 @@ def _leader_columns(lines: Sequence[LeaderLine]) -> tuple[TableColumn[LeaderLine
         TableColumn(title="trials", cell=lambda line: progress(line.trials, line.trials + line.mean.undefined), width=9, priority=1),
         TableColumn(title="interval", cell=lambda line: bounds(line.mean.interval.low, line.mean.interval.high, SCORE).strip() or NOTHING, width=13, priority=5),
         *(number_column(f"T{number + 1}", 5, _tier(number), 1, priority=4) for number in range(4)),
+        *(number_column(one, 7, _mean_of(one), 1, priority=3) for one in (lines[0].summary.means if lines else ()) if one != SCORE),
         number_column("steps", 6, lambda line: line.steps, 1, priority=3),
         number_column("tokens", 8, lambda line: line.tokens, priority=6),
         number_column("$", 7, lambda line: line.cost_usd, 3, priority=2),

@@ -84,6 +84,8 @@ _FIELDS = {one.name: one for one in (
     Field("scope", options=_SCOPES, help="Where the docstrings of a doc system are used."),
     Field("checks", options=_CHECKS,
           help="Whether to check each README in a sandbox; needs no model."),
+    Field("use", placeholder="not measured",
+          help="The reader that measures each README by use: literal, which needs no model, agent:MODEL, or any LiteLLM name."),
     Field("spend", placeholder="no limit, in US dollars",
           help="Spending limit of all runs together in US dollars; empty for none."),
 )}  # fmt: skip
@@ -113,7 +115,7 @@ class NewStudyDialog(ordering.OrderForm[Study]):
         fields = [replace(_FIELDS[name], value=values[name]) for name in ("compare", "name")]
         for kind, lists in offered.items():
             shown = partial(_compares, kind)
-            for name in (*lists, *NUMBERS[kind], "checks" if kind == AGENTS else "scope"):
+            for name in (*lists, *NUMBERS[kind], *(("checks", "use") if kind == AGENTS else ("scope",))):
                 fields.append(replace(_FIELDS[name], value=values[name], offered=lists.get(name), shown=shown))
         known, empty = runs.known_sessions(), "study-NAME, as for `workbench study`"
         fields += [
@@ -299,7 +301,15 @@ def defaults(kind: str, settings: Settings) -> dict[str, Any]:
     if kind == AGENTS:
         plan = document_plan(settings)
         models = {"models": (plan.model,), "judges": (plan.judge,)}
-        return {**common, "agents": ("white", "single-file"), **models, "repeats": "3", "steps": "", "checks": "no"}
+        return {
+            **common,
+            "agents": ("white", "single-file"),
+            **models,
+            "repeats": "3",
+            "steps": "",
+            "checks": "no",
+            "use": "",
+        }
     asked = regeneration_plan(settings)
     numbers = {"samples": str(asked.samples), "k": "1, 3" if asked.samples >= 3 else "1", "tasks": ""}
     return {**common, "evaluators": (asked.evaluator,), **numbers, "scope": SCOPES[0]}

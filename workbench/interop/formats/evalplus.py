@@ -45,6 +45,7 @@ class EvalPlusSamples(CandidateFormat):
     """One file per evaluator; lines may contain HumanEval's verdict, ``result`` and ``passed``."""
 
     about = "samples of EvalPlus, JSON lines"
+    kinds = ("regenerate", "usage")
 
     def fits(self, value: Any) -> bool:
         if not isinstance(value, dict) or {"left_context", "gt"} <= value.keys():
@@ -214,6 +215,7 @@ class JUnit(CandidateFormat):
     """One suite per evaluator, with one case per task and sample."""
 
     about = "verdicts as JUnit XML"
+    kinds = ("regenerate", "usage")
 
     def put(self, reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
         groups = by_evaluator(reader, tasks)

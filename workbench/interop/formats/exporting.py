@@ -83,11 +83,13 @@ def left_out(count: int, why: str) -> list[str]:
 
 
 class CandidateFormat(Format):
-    """A format of tasks or candidates; ``items`` are runs."""
+    """A format of tasks or candidates of runs of some kinds; ``items`` are runs."""
+
+    kinds: tuple[str, ...] = ("regenerate",)
 
     def write(self, session: Path, output: Path, items: Sequence[str], accepted: bool) -> Written:
         with SessionReader(session) as reader:
-            return self.put(reader, tasks_of(reader, session, items), output)
+            return self.put(reader, tasks_of(reader, session, items, self.kinds), output)
 
     def put(self, reader: SessionReader, tasks: list[TaskRow], output: Path) -> Written:
         raise NotImplementedError

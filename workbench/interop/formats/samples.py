@@ -170,16 +170,24 @@ class Entry:
     origin: dict[str, Any]
 
 
-def tasks_of(reader: SessionReader, session: Path, items: Sequence[str]) -> list[TaskRow]:
-    """Return the ready tasks of a session, or of some of its runs. Raises UsageError if there are none."""
-    runs = [run.id for run in reader.runs() if run.kind == "regenerate"]
+def tasks_of(
+    reader: SessionReader, session: Path, items: Sequence[str], kinds: Sequence[str] = ("regenerate",)
+) -> list[TaskRow]:
+    """Return the ready tasks of a session's runs of some kinds, or of the runs in ``items``.
+
+    Raises UsageError if there are none.
+    """
+    runs = {run.id: run.kind for run in reader.runs() if run.has_candidates}
     for item in items:
         if not any(run.startswith(item) for run in runs):
-            raise UsageError(f"{session.name} has no regeneration run {item!r}; `workbench show {session}` lists them.")
-    chosen = [run for run in runs if not items or any(run.startswith(item) for item in items)]
-    tasks = [task for run in chosen for task in reader.tasks(run) if task.state == "ready"]
+            raise UsageError(f"{session.name} has no run of tasks {item!r}; `workbench show {session}` lists them.")
+    chosen = {run: kind for run, kind in runs.items() if not items or any(run.startswith(item) for item in items)}
+    tasks = [
+        task for run, kind in chosen.items() if kind in kinds for task in reader.tasks(run) if task.state == "ready"
+    ]
     if not tasks:
-        raise UsageError(f"{session.name} has no task to export.")
+        only = " but usage tasks, which this format cannot hold" if "usage" in chosen.values() else " to export"
+        raise UsageError(f"{session.name} has no task{only}.")
     return tasks
 
 
@@ -220,10 +228,11 @@ def by_evaluator(reader: SessionReader, tasks: list[TaskRow]) -> dict[str, list[
         raise UsageError("There are no candidates to export (controls are not exported).")
     named: dict[str, list[Entry]] = {}
     for key, group in groups.items():
-        name, number = key[0], 1
+        first = name = f"{key[0]} {key[3]}" if key[1] == "usage" else key[0]
+        number = 1
         while name in named:
             number += 1
-            name = f"{key[0]} ({number})"
+            name = f"{first} ({number})"
         named[name] = group
     return named
 
