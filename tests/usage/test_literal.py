@@ -44,6 +44,10 @@ class Table:
 
 class Size(int):
     pass
+
+class Pack:
+    def __init__(self, *parts): self.parts = parts
+    def joined(self, sep): return sep.join(self.parts)
 """
 
 
@@ -64,6 +68,7 @@ DAYS = function_task(
 TOTAL = function_task("pkg.total", [(((1, 2, 3),), 6), (((),), 0)])
 RENDER = function_task("pkg.Table.render", [(("A", 1), "A: 1"), (("B", 2), "B: 2")], kind="method")
 FIT = function_task("pkg.Table.fit", [(("T", 2, "abc"), "ab"), (("T", 1, "abc"), "a")], kind="method")
+PACK = function_task("pkg.Pack.joined", [((("a", "b"), "-"), "a-b"), ((("c",), ""), "c")], kind="method")
 READ = function_task("pkg.Table.fit", [(("T", "x" * 12), "x" * 10), (("T", "ab"), "ab")], kind="method")
 
 
@@ -78,6 +83,7 @@ READ = function_task("pkg.Table.fit", [(("T", "x" * 12), "x" * 10), (("T", "ab")
         ("```pycon\n>>> pkg.slug('x y', separator='_', upper=True)\n'X_Y'\n```", UPPER, 2),
         ("`slug(text, separator=sign, upper=True)`", UPPER, 1),
         ("`cut(3, 'text')`", CUT, 1),
+        ("`Pack` has `.joined(sep)`", PACK, 1),
         ("`cut`", CUT, 1),
         ("```python\nimport datetime as d\nfrom pkg import days\ndays(d.date(2001, 2, 3), d.date.today())\n```", DAYS, 4),
         ("`total(1, 2, 3)`", TOTAL, 1),
@@ -195,6 +201,14 @@ def test_commands_of_word_counter(page: str, task: UsageTask, answer: str | None
 
     assert (found and found.answer_text) == (answer if answer is None else f"python -m word_counter {answer}".rstrip())
     assert list(tmp_path.iterdir()) == [tmp_path / "pkg.py"]
+
+
+def test_a_file_that_the_program_writes_has_the_name_of_the_case() -> None:
+    result = encode({"exit": 0, "stdout": "", "files": {"o.html": "x"}})
+    shown = tuple(Call((encode(name),), result, {name: "x"}) for name in ("a.txt", "b.txt"))
+    task = UsageTask("x", CallTarget("command", "x", "tool.py", 1), "tool", ("$1",), shown, ())
+    attempts = [one.answer_text for one in candidates("```sh\ntool in.txt -o out.html\n```", task)]
+    assert 'tool "$1" -o o.html' in attempts
 
 
 # -- controls

@@ -171,9 +171,9 @@ def test_values_that_vary_are_inputs_and_a_script_is_the_same_program_as_its_mod
     assert (task.target.path, task.package) == ("pkg/__init__.py", "tool")
 
 
-def test_values_that_are_always_the_same_stay_words(names):
+def test_values_that_are_always_the_same_are_inputs(names):
     found = commands(names, *(command("count", "--by=word", "a.txt", a_txt=text) for text in ("x", "y", "z")))
-    assert found["tool count --by=word FILE"].target.reference == 'tool count --by=word "$1"'
+    assert found["tool count --by=TEXT FILE"].target.reference == 'tool count --by="$1" "$2"'
 
 
 def test_forms_with_few_calls_get_the_inputs_of_others(names):
@@ -188,8 +188,8 @@ def test_forms_with_few_calls_get_the_inputs_of_others(names):
 
 
 def test_arguments_that_a_shell_would_read_are_quoted(names):
-    [task] = commands(names, *(command("--by", "$HOME; ls", "a b", stdin=text) for text in ("x", "y", "z"))).values()
-    assert task.target.reference == "tool --by '$HOME; ls' \"$1\""
+    [task] = commands(names, *(command("--$HOME;ls", "--", "a b", stdin=text) for text in ("x", "y", "z"))).values()
+    assert task.target.reference == "tool '--$HOME;ls' -- \"$1\""
     assert {call.inputs for call in task.hidden} == {("'a b'",)}
     assert task.target.name.endswith("< INPUT")
 

@@ -24,7 +24,7 @@ from workbench.usage.tree import test_id, usage_workspace
 from workbench.usage.verdicts import hidden_calls, job
 
 #: Incremented whenever the same repository would yield different usage tasks.
-USAGE_TASKS_FORMAT = 5
+USAGE_TASKS_FORMAT = 6
 MOST_TASKS = 200
 #: Maximum number of public callables to try on the calls of a task, and of calls to try them on.
 _MOST_PROBED, _PROBED_CALLS = 200, 24

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from workbench.base import python_syntax
@@ -109,11 +109,15 @@ def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) ->
     holes = [f'"${number}"' for number in range(1, len(task.parameters) + 1)]
     # The statement already names the program, so a page without its commands gets no credit for a call without options.
     none: list[tuple[tuple[str, bool, int], ...]] = [()] if own else []
-    for several in [*none, *((one,) for one in [*options, *aliases]), *itertools.combinations(options, 2)]:
-        if sum(takes for _, takes, _ in several) > len(holes):
+    ways = [*none, *((one,) for one in [*options, *aliases]), *itertools.combinations(options, 2)]
+    if not any(_operands(one, named) for one in own):  # Then calls with operands are less likely.
+        ways.sort(key=lambda way: len(way) and sum(takes for _, takes, _ in way) < len(holes))
+    for several in ways:
+        taken = sum(takes for _, takes, _ in several)
+        if taken > len(holes):
             continue
         for start in ("", *subcommands):
-            for order in _orders(holes, sum(takes for _, takes, _ in several)):
+            for order in _orders(holes, taken):
                 rest = list(order)
                 words = [start] if start else []
                 for name, takes, _ in several:
@@ -122,6 +126,16 @@ def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) ->
                 words_named = " and ".join(f"`{name}`" for name, _, _ in several) or "the program"
                 text = " ".join([task.package, *words, *rest])
                 yield AnswerAttempt(text, line, f"Line {line} of the page names {words_named}.")
+
+
+def _operands(command: PageCommand, options: Mapping[str, tuple[bool, int]]) -> list[str]:
+    """Return the words of a command that are neither options nor their values."""
+    before = ["", *command.words]
+    return [
+        word
+        for last, word in zip(before, command.words, strict=False)
+        if not word.startswith("-") and not options.get(last, (False, 0))[0]
+    ]
 
 
 def _orders(holes: Sequence[str], taken: int) -> list[tuple[str, ...]]:

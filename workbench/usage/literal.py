@@ -22,7 +22,7 @@ from workbench.usage.pages import Example, Named, UsagePage
 from workbench.usage.probing import AnswerAttempt
 from workbench.usage.tasks import UsageTask
 
-MOST_CALLS, MOST_COMMANDS = 240, 40
+MOST_CALLS, MOST_COMMANDS = 240, 60
 """Maximum numbers of attempts for a function or method, and for a command, which takes much longer."""
 _MOST_EACH = 6  # attempts for one example or name
 _MOST_SLOTS = 6

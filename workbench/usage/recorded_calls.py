@@ -218,7 +218,6 @@ class _Word:
 
     text: str  # an option, subcommand or `--option=`; "" before a value that stands alone
     slot: str = ""  # the option or operand that the value belongs to, or "" without a value
-    option: str = ""  # the option that the value belongs to, if any
     value: str = ""
     is_file: bool = False
 
@@ -287,10 +286,10 @@ def _words(
         attached = _ATTACHED.fullmatch(text)
         is_option = text.startswith("-") and not only_operands and not _NUMBER.fullmatch(text)
         if is_option and equals and text.startswith("--"):
-            yield _Word(f"{name}=", within + name, name, value, value in files)
+            yield _Word(f"{name}=", within + name, value, value in files)
             option = ""
         elif is_option and attached and attached[1] not in switches:
-            yield _Word(attached[1], within + attached[1], attached[1], attached[2])
+            yield _Word(attached[1], within + attached[1], attached[2])
             option = ""
         elif is_option:
             yield _Word(text)
@@ -301,7 +300,7 @@ def _words(
             within += f"{text} "
         else:
             operands += not option
-            yield _Word("", within + (option or f"operand {operands}"), option, text, text in files)
+            yield _Word("", within + (option or f"operand {operands}"), text, text in files)
             option = ""
 
 
@@ -371,15 +370,15 @@ def _of_form(program: str, path: str, line: int, calls: Sequence[_CommandCall]) 
     for number, word in enumerate(calls[0].words):
         values = {call.words[number].value for call in calls}
         before = shlex.quote(word.text) if word.text else ""
-        # An operand that is the same in all calls is an input, too: a reader cannot derive it from the results.
-        if word.slot and (word.is_file or not word.option or len(values) > 1):
+        # Also values that are the same in all calls: a page on `--sep SEPARATOR` does not tell which one tests use.
+        if word.slot:
             inputs.append(number)
             kind = "FILE" if word.is_file else "N" if all(map(_NUMBER.fullmatch, values)) else "TEXT"
             reference.append(f'{before}"${len(inputs)}"')
             name.append(f"{word.text}{kind}")
         else:
-            reference.append(before + (shlex.quote(word.value) if word.slot else ""))
-            name.append(f"{word.text}{word.value}")
+            reference.append(before)
+            name.append(word.text)
     if calls[0].stdin:
         name.append("< INPUT")
     target = CallTarget(
