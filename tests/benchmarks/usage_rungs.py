@@ -8,7 +8,7 @@ import re
 import sys
 
 _KEPT = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | sys.stdlib_module_names
-_WORD = re.compile(r"(?<![\w<:/])[A-Za-z_]\w*(?!:`)")
+_WORD = re.compile(r"(?<![\w<:/])(?:--?[A-Za-z][\w-]*|[A-Za-z_]\w*(?!:`))")
 _MARKUP = re.compile(r"\s*(?:`{3,}|~{3,}|\.\. |:\w+:)")
 
 
