@@ -106,7 +106,7 @@ def test_a_dependency_that_is_no_name_is_not_given_to_an_installer(tmp_path: Pat
         declared.replace('license = "MIT"', f'license = "MIT"\ndependencies = ["{dependency}"]')
     )
     problems = checked(root, README).problems
-    assert f"'{dependency}' is not installed: it names nothing in the registry." in problems
+    assert f"'{dependency}' is not installed: it is not the name of a package in the registry." in problems
 
 
 def test_the_runner_refuses_where_nothing_isolates_it(tmp_path: Path) -> None:

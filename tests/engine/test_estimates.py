@@ -211,4 +211,4 @@ def test_what_the_session_has_already_is_told_apart() -> None:
     assert told.sentence() == "0 candidates: nothing is left to do"
     some = WorkEstimate(12, "candidate", 12.0, 60.0, 0.0)
     assert some.beside(12) == some.sentence()
-    assert some.beside(36) == f"36 candidates, of which the session has 24 already; new: {some.sentence()}"
+    assert some.beside(36) == f"36 candidates, of which 24 are already in the session; new: {some.sentence()}"

@@ -36,8 +36,8 @@ def arguments_of(header: ast.arguments) -> list[ast.arg]:
 
 
 def retried(reader: Callable[[Source], Result], source: Source) -> Result:
-    # Before 3.13, CPython stores the depth of an AST build per interpreter and raises SystemError if two threads build
-    # one at the same time. A lock does not help, because imports and templates compile code as well.
+    # Before 3.13, CPython stores the AST recursion depth per interpreter and raises SystemError if two threads build an
+    # AST at once. The lock alone is not enough, because imports and templates compile code without it, so retry.
     tries = 0
     while True:
         try:

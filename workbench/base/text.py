@@ -118,7 +118,7 @@ def share(value: float | None) -> str:
 
 
 def percent(value: float | None) -> str:
-    """Format a share between 0 and 1 as a percentage; 99.6 % is not rounded to 100 %."""
+    """Format a share between 0 and 1 as a percentage; 99.6% is not rounded to 100%."""
     if value is None:
         return NOTHING
     rounded = round(100 * value)

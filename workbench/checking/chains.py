@@ -2,7 +2,7 @@
 
 A chain is a set of steps that must run together and in order: snippets together with the code that binds the names they
 use, or a single shell command. This module proposes chains that static analysis does not rule out; :mod:`.executing`
-and ``runner/page_runner.py`` observe whether a chain really depended on nothing and left nothing behind.
+and ``runner/page_runner.py`` observe whether a chain really depended on no earlier step and left nothing behind.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _names(step: PlannedStep) -> SnippetNames:
     needs: set[str] = set()
     _follow(tree.body, set(), needs)
     binds = {name for node in tree.body if node not in repeated for name in _bound(node)}
-    # A doctest session binds ``_`` to the value of its last expression.
+    # A doctest session binds ``_`` to the value of its last expression, so it binds ``_`` too.
     binds |= {"_"} if step.kind == "doctest" else set()
     return SnippetNames(
         frozenset(binds), frozenset(imports), frozenset(needs), tuple(ast.unparse(one) for one in repeated)
@@ -74,7 +74,10 @@ def _modules(tree: ast.AST) -> set[str]:
 
 
 def _reaches_out(node: ast.AST, own: set[str]) -> bool:
-    """Whether a node sets an attribute or item of an object from elsewhere: ``lib.option = 3`` outlives the snippet."""
+    """Return whether a node sets an attribute or item of an object from elsewhere.
+
+    ``lib.option = 3`` outlives the snippet.
+    """
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         root: ast.AST = node
         while isinstance(root, ast.Attribute | ast.Subscript | ast.Call):
@@ -176,7 +179,7 @@ def _used(node: ast.AST, local: frozenset[str]) -> set[str]:
     return {name for child in ast.iter_child_nodes(node) for name in _used(child, local)}
 
 
-#: Commands that change the working directory, files or variables.
+#: Commands that change the working directory, files or variables, so that later steps may depend on them.
 _CHANGES = frozenset(
     {
         "cd", "pushd", "popd", "export", "unset", "set", "source", ".", "alias", "local", "read", "declare", "umask", "exit",

@@ -66,8 +66,8 @@ async def run_in_sandbox(
 ) -> Ended:
     """Run a command in bubblewrap. Paths in the command are those inside the sandbox.
 
-    The command can write only to ``folder``, mounted as ``inside``, and can read ``mounts`` at their own paths. Folders
-    of these and of the system that are ``hidden`` are empty inside. ``cwd`` defaults to ``inside``.
+    The command can write only to ``folder``, mounted as ``inside``, and can read ``mounts`` at their own paths. The
+    ``hidden`` folders among these and the system's are empty inside. ``cwd`` defaults to ``inside``.
     """
     require_isolation()
     usual = {
@@ -102,7 +102,7 @@ _ABSENT_SECONDS = 24 * 3600.0
 class CheckEnvironment:
     """An environment that is ready for use.
 
-    Distribution names are normalised as in PEP 503; ``commands`` are the project's own. ``absent`` holds names that
+    Distribution names are normalised as in PEP 503; ``commands`` are those of the project. ``absent`` holds names that
     pages install but the registry does not have.
     """
 
@@ -186,7 +186,7 @@ async def _made(
     build: Sequence[str],
     on_progress: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Create an environment, leaving out any group of ``wanted`` requirements that cannot be installed."""
+    """Create an environment; leave out each group of ``wanted`` requirements that cannot be installed."""
     await asyncio.to_thread(shutil.rmtree, folder, True)
     await asyncio.to_thread(folder.mkdir)
     venv, python = folder / "venv", folder / "venv" / "bin" / "python"
@@ -275,7 +275,9 @@ def _require_plain(requirements: Sequence[str]) -> None:
         except InvalidRequirement:
             problem = True
         if problem:
-            raise EnvironmentFailed(f"{one_line(line, 80)!r} is not installed: it names nothing in the registry.")
+            raise EnvironmentFailed(
+                f"{one_line(line, 80)!r} is not installed: it is not the name of a package in the registry."
+            )
 
 
 def _build_requirements(root: Path) -> tuple[str, ...]:
@@ -299,7 +301,7 @@ def _complete(folder: Path) -> Mapping[str, Any] | None:
     record = completed(folder)
     if record is None or not record.get("absent"):
         return record
-    # A distribution that was missing may have been published since.
+    # A missing distribution may have been published since, so look for it again.
     age = time.time() - (folder / "complete.json").stat().st_mtime
     return record if age <= _ABSENT_SECONDS else None
 
@@ -339,7 +341,7 @@ async def help_texts(environment: CheckEnvironment) -> dict[str, str]:
             found = {str(key): str(text) for key, text in json.loads((folder / "help.json").read_text()).items()}
         except (OSError, ValueError, AttributeError):
             return {}  # not cached: the failure may be temporary
-    # A command is listed even if its help shows no options.
+    # List a command even if its help shows no options.
     helping = {name: text if re.search(r"\s--?\w", text) else "" for name, text in found.items()}
     found = {name: text for name, text in helping.items() if text or " " not in name}
     cache_file.write_text(json.dumps(found))

@@ -2,7 +2,7 @@
 
 After a short delay, the other sandboxes start running chains, beginning with the last one on the page. When the page
 reaches a chain, its results are reused if all its steps worked and left nothing behind, and no earlier step on the page
-left anything behind. If not, the chain is run in place.
+left anything behind. Otherwise the chain is run in place.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ Results = Mapping[int, Mapping[str, Any]]
 
 
 class NotSandboxed(WorkbenchError):
-    """The sandbox does not isolate, so nothing was run."""
+    """The sandbox provides no isolation, so nothing was run."""
 
 
 @dataclass(slots=True)
 class Execution:
     """A run of a page, and of the chains that run apart from it.
 
-    ``seconds`` limits each step. ``room`` limits the number of further sandboxes, or is None to run in order only.
+    ``seconds`` limits each step. ``room`` limits the number of further sandboxes; None runs everything in order.
     ``worked`` judges the results of a chain. ``report`` is called with results a few times a second. ``waiting`` holds
     unfinished chains and ``settled`` those that worked. ``passed`` is the last step that ended on the page. ``over``
-    means that something was left behind, so no more results can be reused. ``file`` lists the chains that the page may
-    skip.
+    means that a step left something behind, so no more results can be reused. ``file`` lists the chains that the page
+    may skip.
     """
 
     page: Page
@@ -126,7 +126,10 @@ class Execution:
         return next((step for step in self.steps if step > self.passed), self.passed)
 
     def left(self, share: tuple[int, int]) -> list[Chain]:
-        """Return the chains that the page has not reached, starting with the last; ``share`` is (part, parts)."""
+        """Return the chains that the page has not reached, starting with the last.
+
+        ``share`` (part, parts) selects one part of them.
+        """
         which, of = share
         return [chain for chain in reversed(self.waiting) if chain.steps[0] > self.at and chain.steps[0] % of == which]
 

@@ -64,7 +64,7 @@ _AT_LEAST = tuple(
 def _python_bound(row: str) -> tuple[str, tuple[int, ...]] | None:
     """Return the oldest Python that a line states, as written and as numbers.
 
-    Return None unless the line states exactly one version.
+    Return None if the line states no version or several.
     """
     found = {match["v"]: match[0] for pattern in _AT_LEAST for match in pattern.finditer(row)}
     if len(found) != 1 or len(set(re.findall(r"(?<![\d.])[23]\.\d{1,2}\b", row))) != 1:
@@ -154,7 +154,7 @@ class FactClaims(Lookup):
         ):
             yield self.true(line, "url", target, "by its form")
         elif parts.scheme not in ("http", "https", "ftp", ""):
-            yield self.untrue(line, "url", target, f"there is no scheme {parts.scheme}", near, False)
+            yield self.untrue(line, "url", target, f"{parts.scheme} is not a URL scheme", near, False)
         elif not host:
             yield self.untrue(line, "url", target, "it is not an address: it has no host")
         else:
@@ -230,7 +230,10 @@ class FactClaims(Lookup):
             yield self.unknown(line, "python", text, f"the project requires Python {shown}")
 
     def _says_oldest(self, real: tuple[int, ...]) -> bool:
-        """Whether the page states the real minimum version elsewhere, so other versions must mean something else."""
+        """Return whether the page also states the real minimum version.
+
+        Other versions on it then mean something else.
+        """
         return any(
             (bound := _python_bound(part)) is not None and bound[1] == real
             for _, written in self.page.prose
@@ -256,7 +259,7 @@ class FactClaims(Lookup):
         if same:
             yield self.true(line, "version", stated)
         elif real.startswith(f"{stated}."):
-            yield self.unknown(line, "version", stated, f"the tree has version {real}, which is one of these")
+            yield self.unknown(line, "version", stated, f"the tree has version {real}, a release of {stated}")
         elif unset or Version(real).is_devrelease or re.search(r"\bpython\b|\bof\b", row, re.I):
             yield self.unknown(line, "version", stated, "the tree's version cannot be compared")
         else:
@@ -276,12 +279,15 @@ class FactClaims(Lookup):
         elif _NOT_OURS.search(written) or not self._licenses_itself(written) or not self.project.licence_files:
             yield self.unknown(line, "licence", name, "it may be the licence of something else")
         elif any(real & licence_families(other) for _, other in self.page.prose):
-            yield self.unknown(line, "licence", name, f"the page names {next(iter(real))} as well")
+            yield self.unknown(line, "licence", name, f"the page also names {next(iter(real))}")
         else:
             yield self.untrue(line, "licence", name, f"the project is under {next(iter(real))}", next(iter(real)))
 
     def _licenses_itself(self, written: str) -> bool:
-        """Whether a sentence about a licence refers to the project, unlike "the original tests are licensed under"."""
+        """Return whether a sentence about a licence refers to the project.
+
+        "the original tests are licensed under" does not.
+        """
         own = "|".join(re.escape(one) for one in {self.project.declared.name, *self.project.modules} if one) or "\0"
         return (
             re.search(
@@ -301,7 +307,7 @@ def _sentence_of(text: str, written: str, row: str) -> str:
 
 
 def _normal(path: str) -> str | None:
-    """Return a relative path without ``.`` and ``..``, or None if it leads out of the repository."""
+    """Return a relative path without ``.`` and ``..``, or None if it leads outside the repository."""
     found: list[str] = []
     for part in path.split("/"):
         if part == "..":

@@ -2,8 +2,9 @@
 
 A step fails only if the page or the project is certain to be at fault: the project lacks a name or parameter, an option
 or command is unknown, or the step reports that an earlier one is missing. Any other error may be due to the sandbox (no
-network, key or screen), a version, the reader's files or a step that was not run; on projects outside the sample, the
-page was at fault for only one in eight of these errors. Such a step is *not run*, with the error as the reason.
+network, key or screen), a version, the reader's files or a step that was not run. On projects outside the sample, the
+page was at fault for only one in eight of these errors, so such a step counts as *not run*, with the error as the
+reason.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def judge_parts(step: PlannedStep, ended: Mapping[str, Any], context: StepContex
         return (not_run(step, f"the process of the page's snippets ended with status {ended.get('status')}"),)
     if step.kind != "shell" and ended.get("asked"):
         found = judge_parts(step, {**ended, "asked": ()}, context)
-        # A program may carry on without a network and never mention it.
+        # A program may continue without a network and never mention it.
         reason = f"it requested {ended['asked'][0]} (or an earlier step did): "
         return tuple(
             replace(one, verdict=BlockVerdict.NOT_RUN, reason=reason + one.reason, output="", diff=())
@@ -84,7 +85,7 @@ def set_apart(found: BlockPart, heading: str) -> BlockPart:
 
 
 def went_well(found: BlockPart) -> bool:
-    """Whether later steps can be judged: this one works, or its output differs only in values that may be random."""
+    """Return whether later steps can be judged: this step works, or only values that may be random differ."""
     return found.verdict is BlockVerdict.WORKS or (
         found.verdict is BlockVerdict.DIFFERS and bool(found.diff) and may_be_random(found.diff)
     )
@@ -131,7 +132,7 @@ def _exception(
             return replace(fails(), reason=f"{error_line}; the page has {suggestion}")
         return unrun(f"it uses {missing}, which no earlier snippet that ran defines")
     if kind in ("AttributeError", "TypeError") and at_page and _is_display(step.code, context):
-        return unrun("it only shows what something is and is not meant to be run")
+        return unrun("it only illustrates what an object looks like; it is not meant to be run")
     if at_page and kind == "AttributeError" and str(error.get("owner", "")).split(".")[0] in context.project.modules:
         owner = str(error["owner"]).split(".")
         # The object that the page uses is undefined, so the runner imported a module of the same name.
@@ -159,7 +160,7 @@ def _exception(
         if other := _called_of_another_section(step.code, line - step.line, context):
             return unrun(f"it calls {other}, which another section of the page defines: {error_line}")
         if "missing" in message and _only_shows_options(step.code, line - step.line + 1):
-            return unrun(f"it only shows an option and omits everything else: {error_line}")
+            return unrun(f"it only illustrates an option and omits everything else: {error_line}")
         if message.partition("(")[0].removesuffix(".__init__").rpartition(".")[2] not in context.project.defined:
             return unrun(f"it may need another version of the library that it calls: {error_line}")
         return fails()
@@ -200,7 +201,7 @@ def _rejected(code: str, message: str, context: StepContext) -> bool:
 
 
 def _sources_agree(kind: str, name: str, message: str, context: StepContext) -> bool:
-    """Whether the sources lack the imported name too; a build may generate it or leave it out."""
+    """Return whether the sources lack the imported name too; if only the build lacks it, the build may be at fault."""
     if kind == "ModuleNotFoundError":
         parent, _, last = name.rpartition(".")
         return context.project.lacks(parent, last) and not known.is_readers_name(last)
@@ -209,7 +210,7 @@ def _sources_agree(kind: str, name: str, message: str, context: StepContext) -> 
 
 
 def _is_display(code: str, context: StepContext) -> bool:
-    """Whether a block is a single call that shows an object, after words such as "the returned object is"."""
+    """Return whether a block is a single call that shows an object, after words such as "the returned object is"."""
     tree = python_of(code)
     alone = tree is not None and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)
     prose = context.around.partition("\0")[0]
@@ -230,7 +231,7 @@ def _called_of_another_section(code: str, line: int, context: StepContext) -> st
 
 
 def _only_shows_options(code: str, line: int) -> bool:
-    """Whether every call on a line has only keyword arguments, to illustrate an option: ``dump(indent=2)``."""
+    """Return whether every call on a line has only keyword arguments, as in ``dump(indent=2)``: it shows an option."""
     tree = python_of(typed(code))
     calls = [
         node
@@ -254,7 +255,7 @@ def _doctest(step: PlannedStep, ended: Mapping[str, Any], context: StepContext) 
         one = replace(_example(step, example, ended, context), code=str(example["source"]).strip())
         after = next((other for other in found if not went_well(other)), None)
         if after is not None and one.verdict in ALARMS:
-            # The failure of the earlier example may be the cause.
+            # The failure of the earlier example may be the cause, so this example is not an alarm.
             reason = f"it comes after line {after.line}, which did not work: {one.reason}"
             one = part(BlockVerdict.NOT_RUN, one.line, reason, code=one.code)
         found.append(one)
@@ -288,7 +289,7 @@ def _example(
         return good  # a page may show the new value where a session prints nothing
     diff = doctest_difference(want, got)
     if not diff or (err and not all(doctest_difference(want, each) for each in (err, f"{err}\n{got}"))):
-        return good  # a terminal shows both streams
+        return good  # a terminal shows standard output and standard error together
     shown = got if got.strip() else err
     if why := _why_not_compared(step, example, ended, context, (want, shown)):
         return not_run(step, why, line)
@@ -315,7 +316,7 @@ def _why_not_compared(
     if MACHINE.search(want) or _HOME.search(step.code):
         return "its output depends on files of this machine"
     if ran := ended.get("ran"):
-        return f"its output may come from {one_line(str(ran[0]), 60)}, a program of this machine"
+        return f"its output may come from {one_line(str(ran[0]), 60)}, a program on this machine"
     if _LOGS.search(source):
         return "log output depends on settings that the page may leave out"
     machine = of_the_machine(want, shown)
@@ -346,7 +347,7 @@ def _expected_error(
         return not_run(step, f"it needs {what}: {one_line(real, 120)}", line)
     if not _words_are_own(error, context) and _without_values(want) != _without_values(real):
         return not_run(
-            step, f"another version of Python or of a library may word its exception differently: {real}", line
+            step, f"another version of Python or of a library may word the exception differently: {real}", line
         )
     reason = f"the {'message' if same else 'type'} of the exception differs from the page"
     found = part(BlockVerdict.DIFFERS, line, reason, shown[-1500:], difference(claimed, shown))
@@ -354,7 +355,10 @@ def _expected_error(
 
 
 def _same_message(want: str, real: str) -> bool:
-    """Whether a message equals or extends the page's. Before Python 3.10, functions were named without their class."""
+    """Return whether a message equals or extends the page's.
+
+    Class names are ignored, because Python before 3.10 omits them.
+    """
     plain = [re.sub(r"(?:<locals>|\w)+\.(?=\w+\(\))", "", text) for text in (want, real)]
     return not doctest_difference(*plain) or (
         len(plain[0]) > 9 and re.match(rf"{re.escape(plain[0])}\b", plain[1]) is not None

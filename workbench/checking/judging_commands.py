@@ -41,7 +41,7 @@ MACHINE = re.compile(r"(?<![\w./])(?:/(?:home|root|etc|usr|var|opt|Users|tmp|mnt
 
 @dataclass(frozen=True, slots=True)
 class StepContext:
-    """The context, beyond the step itself, that a verdict depends on.
+    """The context of a step, on which its verdict depends.
 
     ``around`` is the paragraph before the block, and its code. ``before`` is an earlier step that was not run or did
     not work. ``shown`` is the page's code other than shell commands. ``imported`` are the names that the page's code
@@ -117,7 +117,7 @@ def command_verdict(step: PlannedStep, ended: Mapping[str, Any], context: StepCo
         if shown and real and shown[-1] == real[-1]:
             return works(step)
         return not_run(
-            step, f"it ended with an error, as the page says, but with another message: {last_words(err, 120)}"
+            step, f"it ended with an error, as the page says, but with a different message: {last_words(err, 120)}"
         )
     if status:
         return _failed_command(step, out, err, status, context)
@@ -135,7 +135,7 @@ def command_verdict(step: PlannedStep, ended: Mapping[str, Any], context: StepCo
     if machine := of_the_machine(step.expected, out):
         return not_run(step, f"it depends on the machine, which is {machine} here")
     if not any(word in context.commands or word.startswith("python") for word in step.code.split()):
-        return not_run(step, "its output is the reader's own")
+        return not_run(step, "its output depends on the reader's machine")
     if set(step.code.split()) & {"--version", "-V", "version"}:
         return not_run(step, "the version that it prints depends on its build and platform")
     return part(BlockVerdict.DIFFERS, step.line, "its output differs from the page", out[-1500:], diff)
@@ -150,7 +150,7 @@ def _failed_command(step: PlannedStep, out: str, err: str, status: int, context:
     if status == 127 or "command not found" in err:
         return not_run(step, f"it ended with: {last_line}")
     if re.search(r"^\s*usage:", f"{err}\n{out}", re.I | re.M) and not _arguments(step.code):
-        return not_run(step, f"it has no arguments, and ended with status {status}: {last_line}")
+        return not_run(step, f"it has no arguments and ended with status {status}: {last_line}")
     if status in (126, 130, 137, 143) or status < 0:
         return not_run(step, f"it was terminated with status {status}")
     modules = _NO_MODULE.findall(err)

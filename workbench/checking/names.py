@@ -116,7 +116,7 @@ class NameClaims(Lookup):
         }
         near, exact = nearest(last, siblings, 0.7)
         if not near and self.project.occurs(last):
-            return self.unknown(line, "module", dotted, f"{last} is elsewhere in the project")
+            return self.unknown(line, "module", dotted, f"{last} occurs elsewhere in the project")
         suggestion = f"{parent}.{near}" if near else ""
         return self.untrue(line, "module", dotted, f"there is no module {dotted}", suggestion, exact)
 
@@ -217,7 +217,7 @@ class NameClaims(Lookup):
         return self.unknown(line, "name", text, f"nothing in the project is called {owner}")
 
     def _misspelt(self, name: str) -> str:
-        """Return the project's word that is one letter off from a name made of several words, or "" if none."""
+        """Return the project's word that is one letter off from a name of several words, or "" if none is."""
         if len(name) < 7 or known.is_known(name) or not re.search(r"[a-z]_[a-z]|[a-z][A-Z]", name):
             return ""
         return one_letter_off(name, self.project.words_like(name))
@@ -235,13 +235,13 @@ class NameClaims(Lookup):
                 if found.lookup.truth is Truth.TRUE and parts[length + 1 :] and self.project.members(missing):
                     found = self._attribute(missing, parts[length + 1 :], shown, line)
                 elif found.lookup.truth is Truth.UNTRUE and self.project.occurs(missing):
-                    found = self.unknown(line, "name", shown, f"{missing} is elsewhere in the project")
+                    found = self.unknown(line, "name", shown, f"{missing} occurs elsewhere in the project")
                 elif found.lookup.truth is Truth.UNTRUE:
                     sibling = self._module(f"{module}.{missing}", line).lookup.nearest.rpartition(".")[2]
                     if near := slip_of(missing, [found.lookup.nearest, sibling]):
                         found = self.untrue(line, "name", missing, found.lookup.reason, near, True)
                     else:
-                        found = self.unknown(line, "name", shown, "nothing is near it")
+                        found = self.unknown(line, "name", shown, "no name of the project is similar")
                 yield found
                 return
 

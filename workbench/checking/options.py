@@ -46,7 +46,7 @@ class OptionClaims(Lookup):
         self._in_help = frozenset(flag for text in helps.values() for flag in LONG_OPTION.findall(text))
         self._stated = frozenset(name for option in project.options for name in option.names)
         self._known = self._in_help | {name for name in self._stated if name.startswith("--")}
-        # A page about declaring options invents options for its examples.
+        # A page about declaring options invents options for its examples, which are therefore never untrue.
         self._shown = frozenset(re.findall(r"['\"](--[A-Za-z][\w-]*)['\"]", self.page.text))
 
     def all(self) -> Iterator[CheckedClaim]:
@@ -128,7 +128,7 @@ class OptionClaims(Lookup):
         if flag in in_help or flag in ("--help", "--version") or flag in self.project.flags or flag in self._in_help:
             return self.true(line, "option", flag)
         if sum(one.startswith(flag) for one in self._known) == 1:
-            return self.true(line, "option", flag, "it is a prefix of one")
+            return self.true(line, "option", flag, "it is a prefix of a command")
         near = nearest(flag, self._known, 0.75)
         derived = not in_help and _DERIVING.search(self.project.code) is not None
         if not self._known or derived:
@@ -251,7 +251,7 @@ class DefaultClaims(Lookup):
         for keyword in call.keywords:
             values = {value for one, value in self.project.defaults_of(keyword.arg or "") if one == owner}
             stated = (literal_of(keyword.value) and ast.get_source_segment(text, keyword.value)) or ""
-            # A call that sets a single switch can look like a signature.
+            # A call that sets a single switch can look like a signature, so require more evidence.
             if stated and values and (stated not in ("True", "False") or len(call.keywords) > 1 or {stated} == values):
                 yield self._compared(keyword.arg or "", stated, line, values)
 
@@ -293,7 +293,7 @@ def _default_column(lines: list[str], line: int) -> int | None:
 
 
 def _same(text: str, real: str, *, of_option: bool) -> bool | None:
-    """Whether a stated default equals the real one (a Python literal), or None if they cannot be compared."""
+    """Return whether a stated default equals the real one (a Python literal), or None if they cannot be compared."""
     value, stated, words = ast.literal_eval(real), _literal(text), text.strip("`\"' ")
     if words == str(value) or (stated is not None and stated == value and type(stated) is type(value)):
         # Command-line arguments are strings, so a quoted number is acceptable for an option.

@@ -72,7 +72,7 @@ def install_verdict(
 ) -> tuple[Literal["own", "works", "fails", "not run"], str]:
     """Return the verdict on an install command, and the reason.
 
-    ``own`` means that the command installs the project itself and that there is no environment.
+    ``own`` means that the command installs the project itself; it is returned only if there is no environment.
     """
     words = pip_installs(command)
     if words is None:
@@ -133,7 +133,7 @@ class PackageClaims(Lookup):
         return [one for one in (*self.shell, *spans) if is_install(one[1])]
 
     def _names_extras(self, word: str) -> bool:
-        """Whether a code span lists extras. ``Result[T, E]`` is a type, even in a project called result."""
+        """Return whether a code span lists extras. ``Result[T, E]`` is a type, even in a project called result."""
         found = _EXTRA_IN_SPAN.fullmatch(word)
         if found is None or found[1] != self.project.declared.name:
             return False
@@ -168,7 +168,7 @@ class PackageClaims(Lookup):
                 yield self.unknown(line, "version", specifier, f"the tree has version {version}")
 
     def _extras_known(self, name: str) -> bool:
-        """Whether the declared extras are complete; a setup.py may compute more."""
+        """Return whether the declared extras are complete; a setup.py may compute more."""
         text = self.project.sources.get("setup.py", b"")
         if re.search(rb"['\"]" + re.escape(name.encode()) + rb"['\"]", text):
             return False

@@ -44,7 +44,7 @@ _OF_PROJECTS = ("contributing", "code_of_conduct", "security", "license", "autho
 
 
 def is_page_for_readers(path: str) -> bool:
-    """Whether a page in a docs folder is meant for users, judging by its name and by the folders below the top one."""
+    """Return whether a page in a docs folder is meant for users, judging by its name and its subfolders."""
     *folders, name = PurePosixPath(path).parts[1:]
     if any(part.startswith(("_", ".")) for part in folders) or name.lower().startswith(_OF_PROJECTS):
         return False
@@ -124,7 +124,7 @@ async def check(
         NoIsolation: Blocks are to be run, but no sandbox provides isolation on this machine.
         UsageError: There is no page to check.
     """
-    root = Path(os.path.abspath(root))  # noqa: ASYNC240, PTH100 - no file is looked at
+    root = Path(os.path.abspath(root))  # noqa: ASYNC240, PTH100 - accesses no file
     if run:
         require_isolation()
     pages, problems = await asyncio.to_thread(_pages, root, files)
@@ -226,7 +226,7 @@ async def _blocks(
             return settled(page, plan, project)
         async with room:
             try:
-                on_known = report if len(pages) == 1 else None  # only a single page is followed block by block
+                on_known = report if len(pages) == 1 else None  # only a single page reports each block
                 return await run_page(page, plan, project, environment, options.seconds, on_known, room)
             except NotSandboxed as error:
                 problems.append(str(error))
@@ -317,7 +317,7 @@ def agreed(claims: Iterable[CheckedClaim], blocks: Sequence[BlockResult]) -> lis
 
 
 def _executed(part: BlockPart) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are executed when a snippet runs: all except function bodies and branches."""
+    """Yield the lines that are certainly executed when a snippet runs: all except function bodies and branches."""
     tree = python_of(part.code)
     lines = part.code.split("\n")
     inside = {

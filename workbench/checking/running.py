@@ -34,7 +34,7 @@ STEP_SECONDS = 10.0
 
 
 Known = Callable[[Sequence[BlockResult], Sequence[int]], None]
-"""Callback that receives the blocks of a page while it runs, and the indices of those without a verdict yet."""
+"""A callback that receives the blocks of a page while it runs, and the indices of blocks without a verdict so far."""
 
 
 async def run_page(
@@ -53,15 +53,15 @@ async def run_page(
     alarm is passed to it only once confirmed; ``room`` limits the number of further sandboxes.
 
     Raises:
-        NotSandboxed: The sandbox could not be shown to isolate.
+        NotSandboxed: The sandbox was not shown to provide isolation.
         OSError: The sandbox cannot be started.
     """
     run = _Run(page, project, environment, seconds)
     first, late, apart = await run.once(plan, "0", on_known, room)
     if apart and any(one.verdict in ALARMS for one in first):
-        # An alarm counts only if it also occurs when the page runs in order.
+        # An alarm counts only if it also occurs when the page runs in order, so run the page again in order.
         first, late, _ = await run.once(plan, "0", on_known)
-    # A step that timed out would time out again.
+    # A step that timed out would time out again, so it is not repeated.
     in_time = plan.without(lambda at, _: at in late, "it did not end within the time limit", harmless=False)
     for seed in range(1, 1 + _SAME + _SAME_WHERE_RANDOM):
         if not any(one.verdict in ALARMS for one in first):
@@ -171,7 +171,7 @@ def _judged(
     ]
     before = ""
     unbound: set[str] = set()
-    bound: dict[str, int] = {}  # name → the section that bound it last
+    bound: dict[str, int] = {}  # name → the section that last bound it
     parts: dict[int, list[BlockPart]] = {}
     for index, step in enumerate(plan.steps):
         code = page.codes[step.block]
@@ -219,7 +219,7 @@ def _judged(
 
 def settled(page: Page, plan: PagePlan, project: ProjectIndex, reason: str = "") -> tuple[BlockResult, ...]:
     """Return the verdicts on a page that is not run; ``reason`` applies to the blocks that could have been run."""
-    # Installations were not tried either; those that cannot work still fail.
+    # Installations were not tried either, but those that cannot work still fail.
     steps = [
         step if step.failed else replace(step, kind="settled", reason=step.reason or reason) for step in plan.steps
     ]
@@ -267,7 +267,7 @@ def _with_output(
         if not diff:
             found[index] = replace(found[index], verdict=BlockVerdict.WORKS, reason="")
         elif alike(code.code, printed) >= 0.6:
-            reason = f"the output of line {found[index - 1].line} differs from it"
+            reason = f"the output of line {found[index - 1].line} is different"
             found[index] = replace(
                 found[index], verdict=BlockVerdict.DIFFERS, reason=reason, output=printed[-1500:], diff=diff
             )

@@ -80,7 +80,7 @@ class PagePlan:
 
     def up_to(self, last: int) -> PagePlan:
         """Return the plan up to and including block ``last``."""
-        return self.without(lambda _, step: step.block > last, "only an earlier block was requested")
+        return self.without(lambda _, step: step.block > last, "only earlier blocks were requested")
 
     def only(self, blocks: Collection[int]) -> PagePlan:
         return self.without(lambda _, step: step.block not in blocks, "only other blocks were requested")
@@ -352,7 +352,7 @@ def why_not_python(code: str) -> str:
 
 
 def _left_out(tree: ast.Module) -> str:
-    """Return the reason if an ellipsis stands for omitted code, ignoring stubs and slices, or "" if none does."""
+    """Return the reason if an ellipsis stands for omitted code (not in stubs and slices), otherwise ""."""
     for node in ast.walk(tree):
         for child in ast.iter_child_nodes(node):
             if not (isinstance(child, ast.Constant) and child.value is Ellipsis):
@@ -375,7 +375,7 @@ _OF_PYTHON_2 = re.compile(
     r"Missing parentheses in call to '(?:print|exec)'|multiple exception types must be parenthesized"
 )
 _NAMES = r"[A-Za-z_]\w*(?:\s+as\s+\w+)?(?:\s*,\s*[A-Za-z_]\w*(?:\s+as\s+\w+)?)*"
-#: An import without the word ``import``, or with a comma after it; other languages have more forms (``cimport``).
+#: An import without the word ``import``, or with a comma after it; other languages have further forms (``cimport``).
 _IMPORT = re.compile(
     rf"\s*(?:>>> )?from\s+([A-Za-z_]\w*)(?:\.\w+)*\s+(?:(?!import\b){_NAMES}|import\s*,\s*{_NAMES})\s*(?:#.*)?"
 )
@@ -416,7 +416,7 @@ def syntax_fault(
 
 
 def _shows_a_signature(tree: ast.Module, number: int) -> bool:
-    """Whether the definition on a line has only a docstring as its body, as in signatures printed by tools."""
+    """Return whether the definition on a line has only a docstring as its body, as in signatures printed by tools."""
     return any(
         isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         and node.lineno <= number <= node.body[0].lineno

@@ -58,7 +58,7 @@ class BlockResult:
     """A block and its verdict.
 
     ``path`` is relative to the repository. ``line`` (from 1) is the line that failed, or the first line if none did.
-    ``reason`` is a sentence without a full stop, or "" if everything works. ``command`` is the command that failed.
+    ``reason`` is a sentence without a full stop, or "" if everything works, and ``command`` is the command that failed.
     """
 
     path: str
@@ -105,7 +105,7 @@ class BlockResult:
             reason = f"{ran:,} of {of:,} ran; line {counted[0].line}: {counted[0].reason}" if counted else ""
             return replace(plain, verdict=BlockVerdict.WORKS, reason=reason)
         if not not_run:
-            return replace(plain, verdict=BlockVerdict.NOT_RUN, reason="there is nothing in it to run")
+            return replace(plain, verdict=BlockVerdict.NOT_RUN, reason="it contains nothing to run")
         why = (counted or not_run)[0]
         return replace(plain, verdict=BlockVerdict.NOT_RUN, line=why.line, reason=why.reason)
 
@@ -152,7 +152,7 @@ def sentence(claim: CheckedClaim) -> str:
 
 
 def _named(text: str, reason: str) -> bool:
-    """Whether a reason mentions a text as a whole word; ``--words`` does not mention ``--word``."""
+    """Return whether a reason mentions a text as a whole word; ``--words`` does not mention ``--word``."""
     return re.search(rf"(?<![\w-]){re.escape(text)}(?![\w-])", reason) is not None
 
 

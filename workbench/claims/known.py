@@ -165,7 +165,7 @@ def is_readers_data(path: str) -> bool:
 
 
 def stands_for_a_package(name: str) -> bool:
-    """Whether the name of a distribution is a placeholder, such as ``PACKAGE`` or ``your-plugin``."""
+    """Return whether the name of a distribution is a placeholder, such as ``PACKAGE`` or ``your-plugin``."""
     return name.isupper() or is_placeholder(name) or is_readers_name(canonicalize_name(name).replace("-", "_"))
 
 

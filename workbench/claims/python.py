@@ -149,7 +149,7 @@ def literal_of(node: ast.expr) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A command-line option; its default is a Python literal, or "" if it is anything else."""
+    """A command-line option; its default is a Python literal, otherwise ""."""
 
     names: tuple[str, ...]
     default: str

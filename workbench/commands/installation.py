@@ -29,7 +29,7 @@ PLACES = {
     "logs": paths.state_dir,
 }
 _LOCATE: dict[str, Argument] = {
-    "[what]": ("print the bare path of this one only", {"choices": sorted(PLACES), "default": None}),
+    "[what]": ("print only the path of this location, without its name", {"choices": sorted(PLACES), "default": None}),
     "--json": "print one JSON object",
 }
 

@@ -203,7 +203,7 @@ _EXPORT: dict[str, Argument] = {
         {"required": True},
     ),
     "-o --output PATH": ("a file, or a folder where several files are written", {"type": path, "required": True}),
-    "--accepted": "only trials that are done, fully scored, and pass by every judge (60 of 100)",
+    "--accepted": "only trials that are done, fully scored, and pass by every judge (60 out of 100)",
 }
 
 

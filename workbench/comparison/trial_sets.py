@@ -254,7 +254,9 @@ def compare_trials(left: ChosenTrials, right: ChosenTrials, rubric: str = "", ju
     conditions = _conditions(left, right)
 
     note = [f"{panes.wins(count)} by means of repeats", by_judges(*scales)]
-    note += [f"differ in {'; '.join(f'{what} {a} | {b}' for what, a, b in conditions)}"] if conditions else []
+    note += (
+        [f"different conditions: {'; '.join(f'{what} {a} | {b}' for what, a, b in conditions)}"] if conditions else []
+    )
     note += [f"joined whatever the {' and the '.join(ignored)}"] if ignored else []
     adjusted = "of tiers and of criteria adjusted for their number (Holm)"
     notes = [f"p by a {parts[0].paired.test.rule}; {adjusted}."] if parts else []

@@ -133,8 +133,8 @@ class WorkFolder:
     def fresh_copy(self) -> Path:
         """Copy the files into a git repository with one commit that contains every file, and return the folder.
 
-        The copy is always new. A program that restarts from the same files repeats its requests, and their answers are
-        recorded in the session. In a half-edited copy it would send, and pay for, different requests.
+        The copy is always new, so a restarted program repeats its requests, whose answers are recorded in the session.
+        In a half-edited copy it would send, and pay for, different requests.
         """
         remove_tree(self.area)
         for entry in self._snapshot.files:

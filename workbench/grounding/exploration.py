@@ -46,7 +46,7 @@ class Visit:
 class Exploration:
     """Files, bytes and public functions by how much of them the agent saw, and unusual patterns, the worst first.
 
-    A file counts as *read* if at least 95 % of it was shown, and a function once its last line was shown. In a partly
+    A file counts as *read* if at least 95% of it was shown, and a function once its last line was shown. In a partly
     read file, the bytes that were shown count as *read* and the rest as *partly read*. Functions in tests are not
     counted. ``functions`` is None if the repository is not available. For an incomplete trial, such as an imported one,
     no pattern says what the agent did not do.

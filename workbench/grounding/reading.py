@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 400_000
 """Maximum number of bytes to read from a README; claims are taken from its first 100,000 characters."""
 NOT_HERE = (
-    "The repository of this trial is not on this machine, so claims that no step showed are 'not seen', not inventions."
+    "This trial's repository is not on this machine. Claims that no step supports are therefore marked 'not seen' "
+    "rather than as inventions."
 )
 _MOST_CODE = 5_000_000
 """Maximum number of bytes of Python source in which functions are counted."""

@@ -117,7 +117,7 @@ class Gain:
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """Newcombe's 95 % interval of the gain, or None if either side has fewer than three samples."""
+        """Newcombe's 95% interval of the gain, or None if either side has fewer than three samples."""
         return newcombe(self.before.passed, self.before.counted, self.after.passed, self.after.counted)
 
     @property

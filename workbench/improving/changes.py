@@ -41,8 +41,9 @@ def commit_message(attempts: Sequence[DocstringAttempt], ks: Sequence[int], eval
     """
     accepted = [attempt for attempt in attempts if attempt.is_kept]
     one = len(accepted) == 1
-    subject = f"Docstring{'' if one else 's'} of {row_id(accepted[0].task).partition('::')[2] if one else f'{len(accepted)} functions'}"
-    lines = [f"{subject} from which {'it' if one else 'they'} can be rewritten", ""]
+    what = row_id(accepted[0].task).partition("::")[2] if one else f"{len(accepted)} functions"
+    subject = f"Improve the docstring{'' if one else 's'} of {what}"
+    lines = [subject, ""]
     lines += [f"pass@k of {evaluator} before → after, on held-out samples:", ""]
     for attempt in accepted:
         gain = attempt.gain

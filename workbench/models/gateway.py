@@ -277,7 +277,8 @@ class Gateway:
         found = self._replays[name].find(digest, request.sample, nth)
         if found is None:
             raise NotRecorded(
-                f"The session {name} has no answer to this request; it was recorded with other prompts, files or settings."
+                f"The session {name} has no answer to this request; it was recorded with different prompts, files or "
+                "settings."
             )
         return dataclasses.replace(found, source="replay")
 

@@ -169,7 +169,7 @@ class LocalModel:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            # OpenMP threads that spin on a shared core cost 95 % of the speed (1.6 instead of 35 tokens/s).
+            # OpenMP threads that spin on a shared core cost 95% of the speed (1.6 instead of 35 tokens/s).
             env={"OMP_WAIT_POLICY": "passive", **environment, KEY_VARIABLE: key},
         )
         self._process = process

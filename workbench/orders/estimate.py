@@ -105,7 +105,7 @@ class WorkEstimate:
         whole = plural(asked, self.noun)
         if not self.count:
             return f"{whole}, which the session already has: nothing is left to do"
-        return f"{whole}, of which the session has {asked - self.count:,} already; new: {self.sentence()}"
+        return f"{whole}, of which {asked - self.count:,} are already in the session; new: {self.sentence()}"
 
     def _of_it(self) -> str:
         if self.building is None:

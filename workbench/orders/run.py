@@ -271,7 +271,7 @@ class OrderedCase:
 
     @property
     def content(self) -> str:
-        """The content of the case, which is part of a trial's identity."""
+        """The digest of the case's content, which becomes part of a trial's id."""
         return content_of(self.case, self.snapshot)
 
     def identity(self, query: Callable[[str, Sequence[object]], list[Any]], plan: DocumentPlan, repeat: int) -> str:

@@ -106,7 +106,9 @@ def subjects_of(plan: UsagePlan, trials: Sequence[str] = ()) -> tuple[Path | Non
         return None, [Subject(plan.source, (page,))]
     file = expanded(plan.readme)
     if not file.is_file():
-        raise UsageError(f"There is no page {plan.readme!r}; give a file, none, source or shuffled.")
+        raise UsageError(
+            f"The file {plan.readme!r} does not exist; give a file, or one of `none`, `source` and `shuffled`."
+        )
     return None, [Subject(plan.source, (read_page_arm(file),))]
 
 

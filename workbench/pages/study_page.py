@@ -41,7 +41,7 @@ def _stand(outcome: StudyOutcome) -> str:
     study = outcome.study
     each = plural(study.repeats, "repeat") if study.kind == AGENTS else f"{plural(study.samples, 'sample')} a task"
     cost = "" if outcome.cost_usd is None else f" · {dollars(outcome.cost_usd)}"
-    scale = f" · {' by '.join(outcome.scale)}, in points of 100" if study.kind == AGENTS else ""
+    scale = f" · {' by '.join(outcome.scale)}, in points out of 100" if study.kind == AGENTS else ""
     matrix = f"{plural(len(outcome.rows), study.row_noun)} × {plural(len(outcome.columns), 'column')}"
     return f"{matrix} · {each} · {outcome.progress}{cost}{scale}"
 

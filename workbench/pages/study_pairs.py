@@ -47,7 +47,7 @@ def difference_sections(outcome: StudyOutcome, _: Analysis | None, resamples: in
 
 def _differences(outcome: StudyOutcome, found: list[AdjustedComparison], measure: str) -> Iterator[Part]:
     shown = [_Sided(outcome, one, measure) for one in found[:MOST_PAIRS]]
-    axis = "difference in points of 100" if in_points(measure) else f"difference in {measure}"
+    axis = "difference in points out of 100" if in_points(measure) else f"difference in {measure}"
     yield Forest(
         f"Paired differences in {measure}, the better system first, with 95 % intervals; coloured where the interval excludes 0.",
         tuple(one.bar() for one in shown),

@@ -113,7 +113,7 @@ STAGES = ("parse", "body", "trace", "time", "original", "stub")
 class Task:
     """A function to regenerate from its documentation."""
 
-    id: str  # ``path::qualified_name``, followed by ``#n`` from the name's second definition on
+    id: str  # ``path::qualified_name``, followed by ``#n`` starting with the name's second definition
     path: str  # POSIX, relative to the repository
     qualified_name: str
     occurrence: int  # position among the file's definitions with this name, from 1

@@ -32,12 +32,12 @@ class Total:
 
     @property
     def own(self) -> tuple[float, float] | None:
-        """The model's own points and their maximum if the format earned more than 10 %, or None."""
+        """The model's own points and their maximum if the format earned more than 10%, or None."""
         return own_points(self.points, self.out_of, self.given)
 
     @property
     def share(self) -> float | None:
-        """Points of 100, or the model's own share if it is separate; None if tiers are missing."""
+        """Points out of 100, or the model's own share if it is separate; None if tiers are missing."""
         if self.points is None or not self.out_of or len(self.tiers) < 4:
             return None
         points, out_of = self.own or (self.points, self.out_of)
@@ -45,7 +45,7 @@ class Total:
 
 
 def own_points(points: float | None, out_of: float, given: float | None) -> tuple[float, float] | None:
-    """Return the model's own points and their maximum, or None unless the format earned more than 10 %."""
+    """Return the model's own points and their maximum, or None unless the format earned more than 10%."""
     if points is None or not given or given <= FORMAT_SHARE * points or given >= out_of:
         return None
     return round(points - given, 6), round(out_of - given, 6)
@@ -78,12 +78,12 @@ class ScoreSpread:
     out_of: float
     tiers: tuple[int, ...] = ()
     given: float = 0.0  # mean points earned by the format of the answers
-    held: int = 0  # trials in the mean where the format earned more than 10 % of the points
+    held: int = 0  # trials in the mean whose format earned more than 10% of the points
     credited: int = 0  # trials in the mean with credited tier 3 points for a case without facts
 
     @property
     def own(self) -> tuple[float, float] | None:
-        """The mean of the models' own points and its maximum, if a format earned more than 10 % in every trial."""
+        """The mean of the models' own points and its maximum, if the format earned more than 10% in every trial."""
         return own_points(self.mean, self.out_of, self.given) if self.held == self.scored else None
 
     @property
@@ -159,7 +159,7 @@ def spread_of(
 
 
 def words(spread: ScoreSpread) -> str:
-    """Return ``64.2 ± 3.1 (60 to 67) of 100``, or the models' own points if a format earned more than 10 %."""
+    """Return ``64.2 ± 3.1 (60 to 67) of 100``, or the models' own points if a format earned more than 10%."""
     if spread.mean is None:
         return "unscored"
     sd = "" if spread.sd is None else f" ± {spread.sd:.1f}"

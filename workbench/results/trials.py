@@ -30,7 +30,7 @@ _DOUBTFUL = "SELECT DISTINCT trial_id FROM scorecards WHERE problem != ''"
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A rubric and a judge."""
+    """The scale of a score: points are comparable only if the rubric and the judge are the same."""
 
     rubric: str
     judge: str
@@ -94,7 +94,7 @@ class TrialLine:
 
     @property
     def share(self) -> float | None:
-        """Points of 100, for sorting and score bands, or None if tiers are missing."""
+        """Points out of 100, for sorting and score bands, or None if tiers are missing."""
         return self.total.share
 
 

@@ -36,7 +36,7 @@ _RESAMPLES = 2_000
 class Worth:
     """The share of a reader's possible gain that a page achieves: (use(page) − use(none)) / (use(source) − use(none)).
 
-    The interval holds 95 % of 2,000 resamples of the tasks. ``value`` is None if use(source) is not surely above
+    The interval contains 95% of 2,000 resamples of the tasks. ``value`` is None if use(source) is not surely above
     use(none); ``undefined`` says why.
     """
 
@@ -374,7 +374,7 @@ class ScoredUse:
 
     agent: str
     page: str
-    points: float  # of 100, by the session's preferred rubric and judge
+    points: float  # out of 100, by the session's preferred rubric and judge
     use: float  # use@1
 
 

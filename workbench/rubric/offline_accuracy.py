@@ -151,7 +151,7 @@ def _missing_files(reading: ReadmeReading) -> Evidence | None:
 
 
 def key_features(question: Question, facts: Facts, reading: ReadmeReading) -> Criterion:
-    """Score the share of key features with at least 60 % of their words in one block, or half for words nearby."""
+    """Score the share of key features: 1 for each with at least 60% of its words in one block, 0.5 if nearby."""
     if not facts.key_features:
         return verdict(question, None, "the facts list no key features")
     evidence: list[Evidence] = []

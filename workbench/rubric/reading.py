@@ -155,7 +155,7 @@ class ReadmeReading:
 
     @cached_property
     def titles(self) -> frozenset[str]:
-        """Return the spellings of the project's name, which every author of a README knows."""
+        """Return the spellings of the project's own name, which earn no credit because any README can mention them."""
         heading = next((h.text.lower() for h in self.page.headings[:1]), "")
         words = re.findall(r"[\w.-]+", heading)
         named = {heading, *words, "_".join(words), "-".join(words)} if words else set(self.project.packages)

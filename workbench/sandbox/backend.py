@@ -52,16 +52,16 @@ class Launch:
 class Guarantees:
     """The guarantees of a back end on this machine; all other code relies on these, never on the back end's name."""
 
-    #: Whether this machine's files, processes and ports, and other sandboxes, are out of reach. Only such a back end is
-    #: chosen by default, and only in such a back end may several runs of the suite be concurrent.
+    #: Whether this machine's files, processes and ports, and other sandboxes, are out of reach. Only a back end with
+    #: this guarantee is chosen by default, and only there may several runs of the suite be concurrent.
     isolated: bool
     network: bool  # whether a candidate can reach a network
     bounded_disk: bool  # whether writes go to memory of a fixed size rather than to a shared disk
-    sentences: tuple[str, ...]  # all guarantees and weaknesses for people to read, one sentence each
+    sentences: tuple[str, ...]  # all guarantees and weaknesses as sentences for the user
 
     @property
     def weaknesses(self) -> tuple[str, ...]:
-        """The weaknesses to warn about wherever verdicts are shown."""
+        """The weaknesses, which are shown as warnings next to verdicts."""
         weak = ((not self.isolated, NOT_ISOLATED), (self.network, "network"))
         return tuple(word for is_so, word in weak if is_so)
 
@@ -69,8 +69,8 @@ class Guarantees:
 class Channel:
     """A running sandbox that exchanges lines with its runner.
 
-    ``address_space_mb`` and ``process_limit`` are the candidates' ``RLIMIT_AS`` and ``RLIMIT_NPROC`` if there is no
-    better way to limit memory and processes, otherwise None.
+    ``address_space_mb`` and ``process_limit`` are the candidates' ``RLIMIT_AS`` and ``RLIMIT_NPROC``; they are None if
+    memory and processes are limited in a better way.
     """
 
     def __init__(self, layout: Layout, address_space_mb: int | None = None, process_limit: int | None = None) -> None:
@@ -185,7 +185,7 @@ class PipeChannel(Channel):
         if self._process.returncode is None:
             await asyncio.to_thread(self._end, self._process.pid)
             with contextlib.suppress(ProcessLookupError):
-                # Process.kill() is not used because it polls, so that asyncio's own watcher finds no child and warns.
+                # Process.kill() is not used, because it polls: asyncio's own watcher would then find no child and warn.
                 os.kill(self._process.pid, signal.SIGKILL)
         assert self._process.stdin is not None
         self._process.stdin.close()

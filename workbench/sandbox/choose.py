@@ -16,7 +16,7 @@ from workbench.sandbox.types import NOT_ISOLATED, Limits, NoIsolation, SandboxUn
 
 @dataclass(frozen=True, slots=True)
 class BackendInfo:
-    """A back end's name in sessions and on the command line, its class's location, and what it does not isolate."""
+    """A back end's name in sessions and on the command line, the location of its class, and its weaknesses."""
 
     name: str
     path: str
@@ -83,15 +83,14 @@ def available_backends() -> tuple[BackendStatus, ...]:
 
 
 def choose_backend(name: str | None = None, folders: Sequence[str] = ()) -> Backend:
-    """Return the back end with this ``name`` (or dotted path), or the strongest back end that isolates.
+    """Return the back end with this ``name`` (or dotted path), or the strongest back end that provides isolation.
 
-    Dotted paths are imported from ``folders`` first. A back end that does not isolate, such as the plain process, must
-    be named explicitly.
+    Dotted paths are imported from ``folders`` first. A back end without isolation, such as the plain process, must be
+    named explicitly.
 
     Raises:
         SandboxUnavailable: The back end is unknown or cannot be used here; the message says why.
-        NoIsolation: No back end was named, and none that isolates is available here; the error has the guarantees of a
-            plain process.
+        NoIsolation: No back end was named, and none with isolation is available; the error has the plain process's guarantees.
     """
     from workbench.sandbox.process import KernelFeatures, PlainProcess, promises, promises_in_short
 
@@ -104,7 +103,7 @@ def choose_backend(name: str | None = None, folders: Sequence[str] = ()) -> Back
     for backend in backends():
         problem = backend.problem()
         if problem is not None:
-            # The plain process is offered below, along with its problem if it has one.
+            # The offer below names the plain process and its problem, if it has one.
             problems += [problem] if backend.name != PlainProcess.name else []
         elif backend.guarantees().isolated:
             return backend

@@ -160,7 +160,7 @@ def _parent_and_state(folder: Path) -> tuple[int, str]:
 
 
 def _stands_still(pid: int) -> bool:
-    """Return whether a process is stopped or gone, so that it cannot fork."""
+    """Return whether a process is stopped or gone and therefore cannot fork."""
     try:
         return _parent_and_state(Path(f"/proc/{pid}"))[1] in "TtZX"
     except (OSError, IndexError, ValueError):

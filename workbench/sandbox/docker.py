@@ -1,4 +1,4 @@
-"""The Docker back end (also for Podman's socket): one container per worker, with the runner as its first process."""
+"""The Docker back end, which also works with Podman: one container per worker, with the runner as its first process."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _digest(base: str, folders: Mapping[str, Path]) -> str:
-    """Return a digest of all paths, types, sizes and modification times; environments are never edited in place."""
+    """Return a digest of paths, types, sizes and times, which suffice because environments are never edited in place."""
     digest = hashlib.sha256(base.encode())
     for inside, folder in sorted(folders.items()):
         for path in _files(folder):
@@ -295,20 +295,19 @@ class Docker:
             image, folders = self.image, {str(mount): str(mount) for mount in launch.mounts} | {runner: str(RUNNER)}
             if any(mount.is_relative_to("/root") for mount in launch.mounts):
                 # An unprivileged user may not enter an image's own /root. runc gives a tmpfs the mode of the folder it
-                # covers
-                # and ignores the requested mode, but the owner may enter.
+                # covers and ignores the requested mode, so the user becomes its owner and may enter.
                 tmpfs["/root"] = f"ro,{owner},size=1m"
         else:
             hidden = [str(m) for m in launch.mounts if any(m.is_relative_to(folder) for folder in tmpfs)]
             if hidden:
                 raise SandboxUnavailable(
-                    f"An engine elsewhere cannot take {hidden[0]}, because the sandbox has that folder in memory;"
-                    " set WORKBENCH_CACHE_DIR to another place."
+                    f"A remote engine cannot provide {hidden[0]}, because the sandbox mounts a folder in memory there;"
+                    " set WORKBENCH_CACHE_DIR to another folder."
                 )
             copied = {str(mount): mount for mount in launch.mounts} | {runner: RUNNER}
             image, folders = environment_image(client, self.image, copied), {}
         ulimits = [Ulimit(name="nofile", soft=_OPEN_FILES, hard=_OPEN_FILES)]
-        if is_podman:  # It would otherwise request four million, more than even root may have on some machines.
+        if is_podman:  # The engine would otherwise request four million, more than even root may have on some machines.
             ulimits.append(Ulimit(name="nproc", soft=_TASKS_OF_USER, hard=_TASKS_OF_USER))
         memory = f"{launch.limits.memory_mb + OWN_MEMORY_MB}m"
         return client.containers.create(
@@ -374,7 +373,7 @@ def _problem(image: str, host: str) -> str | None:
         finally:
             client.close()
     except docker.errors.ImageNotFound:
-        return f"Docker has no image {image!r}; pull it, or name another one in WORKBENCH_DOCKER_IMAGE."
+        return f"Docker has no image {image!r}; pull it, or set WORKBENCH_DOCKER_IMAGE to another image."
     except (docker.errors.DockerException, OSError) as error:
         sentence = f"The Docker engine at {where} does not answer ({reason_of(error)})."
         # An address may contain a user name and a password, which must not be shown.

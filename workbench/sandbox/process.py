@@ -138,14 +138,14 @@ def promises(means: KernelFeatures) -> tuple[str, ...]:
         )
         if abi < 3:
             lines.append(
-                "Your files can be truncated, though NOT read or filled (this version of Landlock cannot forbid it)."
+                "Your files can be truncated, but not read or written to (this Landlock does NOT forbid truncation)."
             )
     else:
         lines.append("Files: NOT isolated; code can read and change what its user can (this kernel has no Landlock).")
     if means.root and sys.platform == "linux":
         lines.append(
-            "Privileges: its own user id, no new privileges, no capabilities except, if the interpreter is "
-            "in a private folder, one to read past that; Landlock limits what it can read."
+            "Privileges: its own user id, no new privileges, and no capabilities (except one to read the interpreter "
+            "if that is in a private folder); Landlock limits what it can read."
             if abi
             else "Privileges: its own user id and no capabilities; NOT if the interpreter is in a private "
             "folder: then it is root."
@@ -166,23 +166,23 @@ def promises(means: KernelFeatures) -> tuple[str, ...]:
     lines.append(
         "Memory: a control group bounds the candidate and all its children."
         if means.groups
-        else "Memory: watched ten times a second and bounded by address space."
+        else "Memory: checked ten times a second, with a limit on address space."
     )
     if means.groups or (means.root and sys.platform == "linux"):
         lines.append("Processes: their number is bounded.")
     else:
         lines.append("Processes: bounded together with your own (RLIMIT_NPROC).")
-    lines.append("Disk: one file is bounded by a limit, all together are watched ten times a second.")
+    lines.append("Disk: the size of each file is limited, and the total is checked ten times a second.")
     lines.append(
         "Every process that a candidate starts is killed with it (found through its ancestry)."
         if sys.platform == "linux"
-        else "Only the candidate's process group is killed with it; a process that leaves it does NOT end."
+        else "Only the candidate's process group is killed with it; a process that leaves the group does NOT end."
     )
     return tuple(lines)
 
 
 def promises_in_short(means: KernelFeatures) -> str:
-    """Return the features that a plain process has and lacks, worded as the end of a sentence."""
+    """Return what a plain process protects and what it does not, as the end of a sentence."""
     has = [
         *(["a system call filter (no sockets)"] if means.seccomp else []),
         *(["Landlock over files"] if means.landlock else []),
@@ -238,7 +238,7 @@ def _plan(means: KernelFeatures, launch: Launch, layout: Layout, user: int | Non
     needed = [*launch.mounts, launch.python, Path(layout.root).parent]
     private = user is not None and not all(open_to_everybody(path) for path in needed)
     if private and not means.landlock:
-        # The runner could not start otherwise, and granting it the right to read everything would be worse.
+        # Otherwise the runner could not start; granting it the right to read everything would be worse.
         user, private = None, False
     folders = [f"/{name}" for name in SYSTEM_FOLDERS if Path("/", name).exists()]
     etc = (f"/etc/{name}" for name in SYSTEM_FILES)

@@ -1,7 +1,8 @@
 """Run a whole program in a sandbox with one writable folder and, for its network, one port to a Unix socket of ours.
 
-This is for programs that a user has chosen and installed (doc systems), not for candidates. Their output stays on the
-disk, and they can see their own environment. Everything else works as in :mod:`workbench.sandbox.bubblewrap`.
+This is for programs that a user has chosen and installed (doc systems), not for candidates. Their output remains on
+disk, and they see the environment variables that they are started with. Everything else works as in
+:mod:`workbench.sandbox.bubblewrap`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Stopped = Literal["", "time", "output", "disk", "memory", "asked"]
 
 @dataclass(frozen=True, slots=True)
 class ProgramLimits:
-    """Limits of one program: wall-clock seconds, MiB of memory, processes, MiB of output, and MiB of folder growth."""
+    """Limits of a program: wall-clock seconds, MiB of memory, processes, MiB of output, and MiB of folder growth."""
 
     seconds: float = 4 * 3600.0
     memory_mb: int = 4096
@@ -61,7 +62,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a program ended: exit status, why it was stopped ("" if it was not), the end of its output, and seconds."""
+    """The end of a program: exit status, why it was stopped ("" if it was not), the end of its output, and seconds."""
 
     status: int
     stopped: Stopped

@@ -62,7 +62,7 @@ class Limits:
     seconds: float = 30.0  # wall-clock seconds for importing the repository and running the required tests
     memory_mb: int = 1024  # memory of the candidate and all its children in MiB
     processes: int = 64  # number of concurrent processes and threads, including the runner's own
-    output_kb: int = 4096  # size of the report (messages and tracebacks) in KiB
+    output_kb: int = 4096  # maximum size of the report (messages and tracebacks) in KiB
     file_mb: int = 64  # size of a single file in MiB
     disk_mb: int = 512  # total size of all files (the sandbox's tmpfs) in MiB
 
@@ -78,8 +78,8 @@ class TestOutcome:
     seconds: float = 0.0  # total seconds of setup, call and teardown
     message: str = ""  # last line of the failure, for a table cell
     traceback: str = ""  # traceback in pytest's native style; "" for passed tests
-    value: str = ""  # what the test recorded as the property ``workbench_value``
-    called: bool | None = None  # what it recorded as ``workbench_called``
+    value: str = ""  # value that the test recorded as the property ``workbench_value``
+    called: bool | None = None  # value that the test recorded as the property ``workbench_called``
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class SandboxError(WorkbenchError):
 
 
 class SandboxUnavailable(SandboxError):
-    """The requested back end, or every back end, is unusable on this machine."""
+    """Neither the requested back end nor any other can be used on this machine."""
 
 
 class SandboxUnknown(SandboxUnavailable, UsageError):
@@ -173,7 +173,7 @@ class SandboxUnknown(SandboxUnavailable, UsageError):
 
 
 class NoIsolation(SandboxUnavailable):
-    """No back end was named, and none that isolates is usable: a person must decide about the plain process.
+    """No back end was named, and none with isolation is usable: the user must decide about the plain process.
 
     ``promises`` contains the plain process's guarantees here, one sentence each; it is empty if that cannot be used
     either.

@@ -81,11 +81,11 @@ class Worker:
         self._changed_by_originals = {} if changed_by_originals is None else changed_by_originals
 
     async def run(self, job: Job) -> Report:
-        """Test one candidate; a body that passes without being plain is tested further, see :meth:`_confirm`.
+        """Test one candidate; a body that passes but is not plain is tested further, see :meth:`_confirm`.
 
         A plain body is also doubtful if it leaves the process in a different state than the original body does. If the
         runner dies while testing a candidate, it is restarted and the candidate is tested once more, cold. If it dies
-        again, the candidate is held responsible. Raises SandboxError if the sandbox does not start at all.
+        again, the candidate counts as crashed. Raises SandboxError if the sandbox does not start at all.
         """
         report = await self._attempt(job)
         if report is None:
@@ -123,7 +123,7 @@ class Worker:
         if found.plain and not changed and not unseen:
             return report
         if await asyncio.to_thread(safety.is_same_body, job.content, original, job.function):
-            return report  # The repository's own body needs no proof.
+            return report  # The repository's own body is trusted, so it is not checked.
         report = replace(report, suspicious=(*report.suspicious, *changed))
         if not unseen and (found.plain or await self._passes_with_checks(job, original, found)):
             return replace(report, plain=True, doubtful="; ".join(changed))
@@ -139,7 +139,7 @@ class Worker:
         return report is not None and report.passed and not await self._changed_beyond_original(job, report, original)
 
     async def _changed_beyond_original(self, job: Job, report: Report, original: bytes) -> list[str]:
-        """Return descriptions of the changes to its process that only the candidate makes, not the original body."""
+        """Return descriptions of the process changes that the candidate makes but the original body does not."""
         if not report.changed:
             return []
         key = _same_tests(job, report.route)
@@ -158,7 +158,7 @@ class Worker:
         ]
 
     async def _confirm(self, job: Job, report: Report, original: bytes, doubts: list[str]) -> Report:
-        """Return a failed report if the candidate passes where it must fail, else one with the reasons for doubt."""
+        """Return a failed report if the candidate passes where it must fail, otherwise one with the reasons for doubt."""
         if not await self._fails_without_result(job):
             if await self._fails_without_result(replace(job, content=original)):
                 return _forged(report, "It reports success even when its result is discarded.")
@@ -212,8 +212,8 @@ class Worker:
         if report.reason is Reason.DISK_FULL and not self.backend.guarantees().bounded_disk:
             folder = Path(channel.layout.root).parent
             full = any(test.message.startswith(_NO_SPACE) for test in report.tests)
-            # Exceeding its own limits ends a candidate in other ways. The tree may already be restored, so the question
-            # is whether the disk had the promised space.
+            # A candidate that exceeds its own limit is reported differently, so the host's disk may be full. The tree
+            # may already be restored, so check whether the disk has as much free space as the candidate was promised.
             if full and await asyncio.to_thread(is_full, folder, job.limits.disk_mb * 2**20):
                 report = replace(report, verdict=Verdict.ERROR, reason=Reason.SANDBOX, detail=no_room(folder))
         return report
@@ -265,7 +265,7 @@ class Worker:
             raise SandboxError(f"The {self.backend.name} sandbox did not start{': ' if why else ''}{why}.")
         self.ready = answer
         if answer.get("threads", 1) > 1 and workspace.preload:
-            # Forking a process with threads may hang, so nothing is preloaded: slow is better than sometimes wrong.
+            # Forking a process with threads may hang, so nothing is preloaded, which is slower but safe.
             self.workspace = replace(workspace, preload=())
             await self.close()
             await self._start()

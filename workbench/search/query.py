@@ -20,7 +20,7 @@ FIELDS = {
     "file": "a file that the agent read",
     "lost": "a criterion that lost points",
     "tag": "a tag of a trial, its parts, or a task; tag:★ is starred",
-    "score": "points of 100, of trials whose tiers are all scored: score:<60, score:40..60",
+    "score": "points out of 100, for trials whose tiers are all scored: score:<60, score:40..60",
     "cost": "US dollars",
     "date": "the day it ended: date:>2026-11-01",
 }
@@ -103,7 +103,7 @@ def parse(text: str) -> Query:
             if text_of:
                 conditions.append(Condition(field, text_of, exact=exact))
         elif near := difflib.get_close_matches(field, FIELDS, 1, 0.75):
-            raise UsageError(f"There is no field {field}:; did you mean {near[0]}:?")
+            raise UsageError(f"There is no field {field!r}; did you mean {near[0]!r}?")
         else:
             words.append(found[0])
         if len(words) + len(conditions) > MAX_TERMS:

@@ -1,4 +1,7 @@
-"""The session file: one SQLite database with everything a run did. Cheap to import, for the app's first paint."""
+"""The session file: one SQLite database that records everything a run did.
+
+Cheap to import, for the app's first paint.
+"""
 
 import lazy_loader
 

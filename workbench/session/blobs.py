@@ -1,4 +1,4 @@
-"""Content-addressed texts: stored once, compressed if that saves space, and readable in full or from the start."""
+"""Content-addressed texts: stored once, compressed if that saves space, and read completely or up to a limit."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import zlib
 from typing import Any
 
 MOST = 2**28
-"""Maximum size of a text in bytes, because a file from elsewhere may decompress to more than fits in memory."""
+"""Maximum size of a text in bytes. Without it, a hostile file could decompress to more than fits in memory."""
 
-_WORTH_COMPRESSING = 256  # bytes; zlib saves nothing below that
+_WORTH_COMPRESSING = 256  # bytes; zlib saves nothing for shorter texts
 
 
 def digest_of(data: bytes) -> str:
@@ -67,7 +67,7 @@ def _row(connection: sqlite3.Connection, columns: str, digest: str) -> tuple[Any
     except sqlite3.DatabaseError as error:
         if "malformed" not in str(error):
             raise
-        # A damaged page of the index can hide a row that is still in the table.
+        # A damaged page of the index can hide a row that is still in the table, so scan the table.
         try:
             row = connection.execute(query.format("NOT INDEXED"), (digest,)).fetchone()
         except sqlite3.DatabaseError:

@@ -1,7 +1,7 @@
 """Notes on engines that are starting for a queued run, stored beside the engine's log.
 
 A lease identifies the engine that executes a run. An engine takes seconds to start before it holds the lease, and may
-die in the meantime. Notes are local to this machine; an engine elsewhere is only known by its lease.
+die in the meantime. Notes are local to this machine; an engine on another machine is only known by its lease.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pathlib import Path
 from workbench.base import paths
 from workbench.session.lease import process_started
 
-#: Seconds for which an announced engine may have no process yet.
+#: Maximum seconds between the announcement of an engine and the start of its process.
 _START_SECONDS = 3.0
 
 
 def _notes(run_id: str) -> Path | None:
-    # The id comes from a session file, which may be hostile.
+    # The id comes from a session file, which may be hostile, so it must not be used as a path.
     plain = run_id.replace("-", "").replace("_", "").isalnum()
     return paths.state_dir() / "engine" / f"{run_id}.started" if plain else None
 

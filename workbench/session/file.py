@@ -36,7 +36,7 @@ class SessionError(WorkbenchError):
 
 
 class SessionMissing(SessionError):
-    """There is no session at that path."""
+    """There is no session at the path."""
 
     exit_code = 2
 
@@ -62,7 +62,7 @@ class SessionFull(SessionError):
 
 
 class _Bounded(sqlite3.Connection):
-    """A connection with a step limit, because a hostile file could have a table that never ends."""
+    """A connection with a step limit, because a hostile file could contain a table that never ends."""
 
     _steps = 0
 
@@ -168,7 +168,7 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection:
             else:
                 connection.execute("PRAGMA temp_store = MEMORY")
                 connection.execute("PRAGMA query_only = ON")
-            # A reader works without ``meta`` and shows as much as it can.
+            # Only a writer needs ``meta``; a reader shows as much as it can.
             connection.execute("SELECT 1 FROM " + ("meta" if write else "sqlite_master")).fetchone()
     except BaseException:
         connection.close()
@@ -202,7 +202,7 @@ def _opened(path: Path, *, write: bool) -> sqlite3.Connection:
     running engine (sqlite.org/howtocorrupt.html, 2.2).
     """
     with translated(path):
-        # There cannot be a writer if there is no log and no permission to create one.
+        # There cannot be a writer if there is no log and no permission to create one, so open the file as immutable.
         fixed = not write and not log.log_size(path) and not log.is_writable(path)
         how = "mode=ro&immutable=1" if fixed else "mode=rw" if write else "mode=ro"
         connection = sqlite3.connect(
@@ -273,7 +273,7 @@ def ensure(path: Path) -> bool:
 
 
 def create(path: Path, name: str | None = None) -> None:
-    """Create a session file and its folder, complete or not at all.
+    """Create a session file and its folder, completely or not at all.
 
     Raises SessionError if the file exists or cannot be written.
     """
@@ -334,7 +334,8 @@ def _size_limit(path: Path) -> int | None:
 def _log_was_deleted(error: sqlite3.Error, path: Path) -> bool:
     """Return whether the log of an open session was deleted or emptied: its index exists, but its content does not.
 
-    Programs that already have the log open write to an unlinked file, and later ones find less than the index promises.
+    Programs that already have the log open write to an unlinked file, and programs that open it later find less than
+    the index promises.
     """
     if _name_of(error) not in ("SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_READ"):
         return False

@@ -8,24 +8,25 @@ from dataclasses import dataclass
 from typing import Any
 
 CONTROLS = ("reference", "stub")
-"""Evaluators without a model: the original body, which must pass, and a stub, which must fail."""
-AGENT_LIMITS = {"max_steps": "limit of steps", "read_limit": "characters read at once"}
+"""The controls, which are evaluators without a model: the original body must pass, and a stub must fail."""
+AGENT_LIMITS = {"max_steps": "limit of steps", "read_limit": "characters per read"}
 """Labels of an agent's limits, by their keys in a run's plan."""
 NO_SETTINGS = "{}"
 WITHOUT, SOURCES = "none", "source"
-"""Contexts that every page of a usage run is compared with: no page, and the project's sources."""
+"""The contexts with which every page of a usage run is compared: no page, and the project's sources."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Group:
-    """Properties that all samples of a group share; samples that differ in any of them are never counted together."""
+    """Properties that all samples of a group share; samples with different values are never counted together."""
 
     docs: str
     evaluator: str
     prompt: str = ""  # version of the prompt's wording; empty without a model
     context: str = ""  # version of the context policy; empty without a model
     settings: str = NO_SETTINGS  # sampling settings as canonical JSON text, see `canonical`
-    # Where the docstrings are used: `repository` or `target`, which is also the scope of older files
+    # Where the docstrings are used: `repository` or `target`; `target` is also the scope of older files, which do not
+    # record it
     docs_scope: str = "repository"
 
     @property

@@ -14,7 +14,7 @@ def _named(kind: str, *parts: object) -> str:
 
 
 def trial_id(agent: str, model: str, case_id: str, repeat: int, content: str = "") -> str:
-    """Return the id of a trial; ``content`` is the digest of any content that can change under the case's name."""
+    """Return the id of a trial; ``content`` is a digest of everything that can change while the case keeps its name."""
     return _named("trial", agent, model, case_id, repeat, *([content] if content else []))
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 OFFLINE = "offline"
-"""Argument that selects the judge without a model, and the name of its first rule; later ones are ``offline-2`` etc."""
+"""The argument that selects the judge without a model, and the name of its first rule.
+
+Later rules are ``offline-2`` etc.
+"""
 
 
 RULE = "offline-4"
@@ -20,7 +23,7 @@ def is_offline(judge: str) -> bool:
 
 
 LIMIT = "form and names, not truth"
-"""Caveat shown next to the offline judge's points."""
+"""A caveat that is shown next to the offline judge's points."""
 
 
 def with_limit(words: str, judge: str) -> str:

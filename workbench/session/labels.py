@@ -1,4 +1,4 @@
-"""Tags, stars (a star is a tag) and the targets of remarks."""
+"""Tags, stars (which are tags) and the targets of remarks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def parse_tags(text: str) -> tuple[str, ...]:
     tags = tuple(dict.fromkeys(tag for part in text.split(",") if (tag := one_line(part.strip(), 2 * LONGEST).strip())))
     long = next((tag for tag in tags if len(tag) > LONGEST), None)
     if long is not None:
-        raise UsageError(f"A tag has at most {LONGEST} characters; {one_line(long, 24)} has more.")
+        raise UsageError(f"A tag has at most {LONGEST} characters; {one_line(long, 24)} is longer.")
     if len(tags) > MOST:
         raise UsageError(f"An item has at most {MOST} tags; these are {len(tags)}.")
     return tags
@@ -37,7 +37,7 @@ def check_remark(text: str) -> str:
     """Return a remark without surrounding whitespace. Raises UsageError if it is too long."""
     remark = text.strip()
     if len(remark) > LONGEST_REMARK:
-        raise UsageError(f"A remark has at most {LONGEST_REMARK:,} characters; this one has {len(remark):,}.")
+        raise UsageError(f"A remark has at most {LONGEST_REMARK:,} characters; this remark has {len(remark):,}.")
     return remark
 
 
@@ -70,7 +70,7 @@ _CRITERION = "criterion"
 
 
 def criterion_part(rubric: str, tier: int, key: str) -> str:
-    """Return the part of a trial for one criterion of a rubric; it does not depend on the judge."""
+    """Return the ``part`` of a label for one criterion of a rubric; it does not depend on the judge."""
     return f"{_CRITERION}:{rubric}:{tier}.{key}"
 
 

@@ -19,7 +19,7 @@ WATCHED_SECONDS = 2.5 * HEARTBEAT_SECONDS
 
 
 class RunHeld(WorkbenchError):
-    """Another engine is executing that run."""
+    """Another engine is executing the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,11 @@ def holder(connection: sqlite3.Connection, run_id: str) -> Lease | None:
     if not isinstance(lease.pid, int) or not 0 < lease.pid < 2**31 or not isinstance(lease.heartbeat_at, int | float):
         return None  # damaged
     if lease.host == socket.gethostname():
-        # A copied session also has the lease, but no engine writes to the copy.
+        # A copied session also has the lease, but no engine writes to the copy, so the lease does not count there.
         if lease.file and lease.file != _file(connection):
             return None
         return lease if process_started(lease.pid) == lease.process_started else None
-    # A heartbeat in the future is as stale as an old one, because a clock was changed.
+    # A heartbeat in the future is as stale as an old heartbeat, because a clock was changed.
     return lease if abs(time.time() - lease.heartbeat_at) < STALE_SECONDS else None
 
 

@@ -36,7 +36,7 @@ _NAMES = "SELECT base, generation FROM log_identity"
 
 
 class ForeignLog(sqlite3.DatabaseError):
-    """The file is not the one for which the connection wrote its log."""
+    """The file is not the file to which the connection's log belongs."""
 
 
 def log_path(path: Path) -> Path:
@@ -60,7 +60,7 @@ def touch(connection: sqlite3.Connection, path: Path) -> None:
     """Write the names to the log, in a transaction that holds the write lock."""
     base, generation = connection.execute(_NAMES).fetchone()
     if base != generation:
-        # There was a checkpoint. Once the file has its new name, the log belongs to that file alone.
+        # A checkpoint was made. Once the file has its new name, the log belongs to that file alone.
         own = _names(path, "mode=ro&immutable=1")
         if own and own[1] == generation:
             base = generation
@@ -75,7 +75,7 @@ def belongs(path: Path) -> bool:
         logged = _names(path, "mode=ro")
         own = _names(path, "mode=ro&immutable=1")
         if logged is None:
-            # Unreadable with the log but readable without it means that the log is at fault.
+            # If the file is unreadable with the log but readable without it, the log is at fault.
             return own is None
         if own is None:
             return _is_sound(path)
@@ -92,10 +92,10 @@ def belongs(path: Path) -> bool:
 
 
 def age(path: Path) -> tuple[str, int] | None:
-    """Return when a file's session was created and the file's number of transactions, ignoring its log, or None.
+    """Return a session's creation time and the file's number of transactions, ignoring its log, or None if unreadable.
 
-    SQLite does not notice if a file's content is replaced, but the number of transactions reveals it, because within a
-    session it only ever grows.
+    SQLite does not notice if a file's content is replaced. The number of transactions reveals it, because it only ever
+    grows within a session.
     """
     with (
         contextlib.suppress(sqlite3.Error, OSError, TypeError, ValueError, OverflowError),
@@ -127,7 +127,7 @@ def _opened(path: Path, how: str) -> Iterator[sqlite3.Connection]:
         # SQLite would delete the log of an empty file, which contains the most recent data.
         raise sqlite3.DatabaseError("file is not a database")
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, isolation_level=None, timeout=2.0)
-    # The tables queried have one row, but a hostile file could make them endless.
+    # The queried tables have one row, but a hostile file could make them endless, so limit the query.
     connection.set_progress_handler(lambda: True, MOST_STEPS)
     try:
         yield connection
@@ -185,7 +185,7 @@ def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool
         if own[1] not in (base, generation):
             connection.execute("ROLLBACK")
             raise ForeignLog(f"{path.name} contains the content of another file")
-        # Until the file has its new name, another program may be about to write that very name.
+        # Until the file has its new name, another program may be about to write that same name.
         names = (generation, secrets.token_hex(16)) if own[1] == generation else (base, generation)
         connection.execute("UPDATE log_identity SET base = ?, generation = ?, transactions = transactions + 1", names)
         connection.execute("COMMIT")
@@ -207,7 +207,7 @@ def checkpoint(connection: sqlite3.Connection, path: Path, busy_ms: int) -> bool
 def tidy(path: Path) -> None:
     """Checkpoint the log and remove the side files, unless another program uses the session.
 
-    A read-only connection cannot do that, and a closed session should be a single file.
+    A closed session should be a single file, and a read-only connection cannot remove the side files itself.
     """
     if not log_path(path).exists() or not is_writable(path) or (log_size(path) and not belongs(path)):
         return

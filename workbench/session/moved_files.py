@@ -39,7 +39,7 @@ class Original:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        # This handle can neither read nor write; unlike other handles, closing it does not drop SQLite's locks.
+        # This handle can neither read nor write. Closing it does not drop SQLite's locks, unlike closing other handles.
         self._handle = os.open(path, os.O_PATH | os.O_CLOEXEC) if hasattr(os, "O_PATH") else -1
         self._inode = _inode(path)
         self._looked = self._stamp()
@@ -135,7 +135,7 @@ class Original:
             if log.log_size(self._path):
                 if not log.belongs(self._path):
                     return Fate.OVERWRITTEN
-                # With an empty log, a fresh copy looks like the original; the next write distinguishes them.
+                # With an empty log, a fresh copy looks like the original; only the next write distinguishes them.
                 self._looked = stamp
         return Fate.IN_PLACE
 
@@ -169,7 +169,7 @@ def copy_into(connection: sqlite3.Connection, target: Path) -> None:
 
 
 def _made_its_own(copy: sqlite3.Connection) -> None:
-    """Make a copy independent of the original, with a new log identity and without leases of engines."""
+    """Make a copy independent of the original: give it a new log identity and remove the leases of engines."""
     with contextlib.suppress(sqlite3.OperationalError):
         copy.execute("DELETE FROM leases")
         copy.execute(

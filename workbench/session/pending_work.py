@@ -78,19 +78,19 @@ def lacking(reader: SessionReader, run: RunRow) -> list[tuple[str, str, str]]:
 def trial_problem(reader: SessionReader, trial: TrialRow) -> str:
     """Return why a done trial lacks scores of its run's judges, or "" if it has them.
 
-    The judges of later rescorings are ignored.
+    Judges of later rescorings are ignored.
     """
     if trial.state != "done":
         return ""
     meant = judges_of(reader.run(trial.run_id))
     every = reader.scores(trial.id)
-    # An imported trial has judges that no plan names.
+    # The judges of an imported trial are in no plan, so all of its scores count.
     scores = [score for score in every if score.judge in meant] or every
     return next((score.problem for score in scores if score.problem), "")
 
 
 def trial_state(reader: SessionReader, trial: TrialRow) -> str:
-    """Return the displayed state of a trial: ``unscored`` if its judge failed, or else the row's own."""
+    """Return the displayed state of a trial: ``unscored`` if its judge failed, otherwise the state in its row."""
     return "unscored" if trial_problem(reader, trial) else trial.state
 
 
@@ -120,5 +120,5 @@ def is_missing(reader: SessionReader, run: RunRow) -> bool:
 
 
 def unfinished(reader: SessionReader) -> list[RunRow]:
-    """Return the runs without an engine that have work left."""
+    """Return the runs that have work left but no engine."""
     return [run for run in reader.runs() if reader.holder(run.id) is None and is_missing(reader, run)]

@@ -18,7 +18,7 @@ from workbench.session.row_reader import Row, RowReader, TextDamaged
 
 
 class SessionReader(RowReader):
-    """A table-by-table view of a session file; safe to share between threads and never writes a row."""
+    """A table-by-table view of a session file. It can be shared between threads and never writes a row."""
 
     def _one(self, row_type: type[Row], table: str, key: object, column: str = "id") -> Row | None:
         return next(iter(self.rows(row_type, table, f"WHERE {column} = ?", (key,))), None)
@@ -82,8 +82,8 @@ class SessionReader(RowReader):
     def changes(self, since: int, limit: int = 5000) -> list[rows.Change]:
         """Return up to ``limit`` changes after sequence number ``since``, oldest first.
 
-        The feed is pruned. A reader that is behind its first entry gets a change for every row, all with the newest
-        number, even if they exceed ``limit``. An unreadable feed has no changes.
+        The feed is pruned. A reader that is behind the feed's first entry gets a change for every row, all with the
+        newest number, even if they exceed ``limit``. An unreadable feed has no changes.
         """
         try:
             return self._changes(since, limit)
@@ -96,7 +96,7 @@ class SessionReader(RowReader):
         return 0
 
     def _changes(self, since: int, limit: int) -> list[rows.Change]:
-        # The survey skips the feed, because it is long and only new entries are read.
+        # The survey skips the feed, because the feed is long and only its new entries are read.
         found = self.rows(rows.Change, "changes", "WHERE seq > ? ORDER BY seq LIMIT ?", (since, limit))
         # Queried after the changes, so that entries pruned in between are noticed.
         first, last = self.query("SELECT min(seq), max(seq) FROM changes")[0]
@@ -137,14 +137,14 @@ class SessionReader(RowReader):
             return run.state
         if self.holder(run.id):
             return "running"
-        # It may have ended and released its lease between the two queries.
+        # The run may have ended and released its lease between the two queries, so read it again.
         now = self.run(run.id)
         return "interrupted" if now is None or now.state == "running" else now.state
 
     def _waiting(self, run: rows.RunRow) -> str:
         if engine_starts.is_coming(run.id) or self.holder(run.id):
             return "queued"
-        # An engine may have started it between the two queries.
+        # An engine may have started the run between the two queries, so read it again.
         now = self.run(run.id)
         return "interrupted" if now is None or now.state == "queued" else self.run_state(now)
 
@@ -173,7 +173,7 @@ class SessionReader(RowReader):
         return next(iter(self.rows(rows.TrialRow, "trials", f"WHERE {schema.WRITTEN} AND id = ?", (trial_id,))), None)
 
     def trajectory(self, item: str) -> rows.TrialRow | None:
-        """Return a trial, or the one of a usage run in which a reader agent wrote the answer of the candidate ``item``."""
+        """Return the trial with the id ``item``; the trial of a reader agent has the id of its candidate."""
         return self._one(rows.TrialRow, "trials", item)
 
     def content_suffix(self, trial: rows.TrialRow) -> str:
@@ -191,7 +191,10 @@ class SessionReader(RowReader):
         return self.rows(rows.AccessedFileRow, "accessed_files", where, (trial_id, since))
 
     def scores(self, trial_id: str | None = None) -> list[rows.ScoreRow]:
-        """Return the scores of one trial, or of :meth:`trials`, by rubric and judge, with the newest rule last."""
+        """Return the scores of one trial, or of :meth:`trials`, by rubric and judge.
+
+        The judge's newest rule comes last.
+        """
         if trial_id is None:
             counted = f"SELECT id FROM trials WHERE {schema.COUNTED}"
             found = self.rows(
@@ -206,7 +209,7 @@ class SessionReader(RowReader):
         )
 
     def checks(self, trial_id: str | None = None, *, run_id: str | None = None) -> list[rows.CheckRow]:
-        """Return the checks of a trial's README, of a run, or of everything, with the latest last."""
+        """Return the checks of a trial's README, of a run, or of the whole session, oldest first."""
         return self._all(rows.CheckRow, "checks", "at, trial_id", trial_id=trial_id, run_id=run_id)
 
     def files_of(self, snapshot: str) -> list[tuple[str, int]]:
@@ -353,6 +356,6 @@ class SessionReader(RowReader):
 
 
 def read_blob(path: Path, digest: str) -> bytes:
-    """Return the content of a ``…_blob`` column; texts are UTF-8. Raises SessionError if the file has no such blob."""
+    """Return the content of a ``…_blob`` column (texts in UTF-8). Raises SessionError if it is missing."""
     with SessionReader(path, surveyed=False) as reader:
         return reader.data(digest)

@@ -21,11 +21,11 @@ Row = TypeVar("Row")
 
 
 class TextDamaged(SessionCorrupt):
-    """A single text of a session cannot be read; the others can."""
+    """A text of a session cannot be read; this does not affect other texts."""
 
 
 class RowReader:
-    """Queries an open session file; safe to share between threads. :attr:`damage` lists everything unreadable.
+    """Queries an open session file. It can be shared between threads. :attr:`damage` lists everything unreadable.
 
     Rows always have the declared types, whatever the file contains: see :mod:`workbench.session.survey`. Without
     ``surveyed``, the file is not checked, which is faster for reading a single text.
@@ -47,7 +47,7 @@ class RowReader:
                 raise
 
     def _survey(self, *, copied: bool = False) -> None:
-        # Imported here because imports take most of the time of a short command.
+        # Imported here, because imports take most of the time of a short command.
         from workbench.session.survey import Survey
 
         with translated(self.path):
@@ -134,7 +134,7 @@ class RowReader:
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """Everything found to be unreadable so far: rows since the file was opened, texts since they were requested."""
+        """All damage found so far: rows are checked when the file is opened, texts when they are requested."""
         with self._lock:
             return tuple(self._damage)
 
@@ -145,7 +145,7 @@ class RowReader:
     def data(self, digest: str, limit: int | None = None, *, of: str = "") -> bytes:
         """Return the bytes of a blob, or its first ``limit`` bytes.
 
-        Raises TextDamaged if it is missing or changed; the message names it as ``of``.
+        Raises TextDamaged if the blob is missing or changed; its message calls the text ``of``.
         """
         of = of or f"the text {digest[:12]}"
         with self._lock, translated(self.path):
@@ -222,7 +222,7 @@ def described(value: object) -> str:
         return "holds bytes"
     if isinstance(value, str):
         return f"holds the text {shown(value)!r}" if value else "holds an empty text"
-    return f"holds {value}, which cannot be"
+    return f"holds the invalid value {value}"
 
 
 def shown(value: object) -> str:

@@ -44,7 +44,7 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationRow:
-    """A person's remark on a work item, or on a step or a criterion of it."""
+    """A person's remark on a work item, or on one of its steps or criteria."""
 
     id: int
     item: str
@@ -71,7 +71,7 @@ class LabelRow:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRow:
-    """The origin of an imported item; ``extra_blob`` is JSON of everything that fits no other table."""
+    """The origin of an imported item; ``extra_blob`` is JSON of everything that does not fit into another table."""
 
     item: str
     format: str
@@ -136,7 +136,7 @@ class ImprovementRow:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRow:
-    """A docstring tried for a task; shares are JSON of [passed, counted].
+    """A docstring tried for a task; the shares are JSON lists [passed, counted].
 
     See :class:`workbench.improving.attempts.DocstringAttempt`.
     """
@@ -270,7 +270,7 @@ class CallRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """The scores of a trial by one rubric and judge; a tier is None if it is unscored, and ``problem`` says why."""
+    """The scores of a trial by one rubric and judge; a tier without a score is None, and ``problem`` says why."""
 
     trial_id: str
     rubric: str
@@ -291,7 +291,7 @@ class ScoreRow:
 
     @property
     def unscored(self) -> tuple[int, ...]:
-        """Tiers without points; () if the total includes points of a tier that is damaged."""
+        """Tiers without points; () if the total includes the points of a damaged tier."""
         missing = tuple(number for number, points in enumerate(self.tiers, 1) if points is None)
         known = math.fsum(points for points in self.tiers if points is not None)
         whole = self.total is not None and self.out_of >= 100 and not math.isclose(known, self.total, abs_tol=1e-6)
@@ -299,7 +299,7 @@ class ScoreRow:
 
     @property
     def points(self) -> float | None:
-        """Points of 100, or None unless all tiers are scored: 40 of 40 known points are not 100."""
+        """Points out of 100, or None unless all tiers are scored: 40 of 40 known points are not 100 out of 100."""
         if self.total is None or self.unscored or not self.out_of > 0:
             return None
         return 100 * self.total / self.out_of
@@ -313,9 +313,9 @@ class CheckRow:
     executed: int  # 1 if blocks are executed, 0 if claims are only looked up
     step_seconds: float
     rules: int  # version of the rules of the check, see `workbench.checking.stored`
-    run_id: str  # the last run that performed it
+    run_id: str  # the last run that performed the check
     state: str
-    problem: str | None  # why it failed, or its current step
+    problem: str | None  # why the check failed, or its current step
     rerun_block: int | None  # index of the block to rerun, None for all
     works: int | None  # blocks by verdict, None until it is done; the next columns are other verdicts and claims
     fails: int | None
@@ -446,12 +446,12 @@ class CandidateRow:
     plain: int | None  # whether the body stays within the safe subset, None if not checked
     doubtful: str | None  # why its pass is unverified
     repairs: int | None = None  # number of repairs needed to extract the body from the answer
-    page_line: int | None = None  # line of the page that a reader used, None if unknown
+    page_line: int | None = None  # line of the page that the reader used, None if unknown
     gap: str | None = None  # JSON of `workbench.usage.gaps.Gap`: what the page lacks, if a reader's answer did not pass
 
     @property
     def retesting(self) -> bool:
-        """Whether it is being retested; it keeps its verdict until the new one arrives."""
+        """Whether the candidate is being retested; it keeps its verdict until the new one arrives."""
         return self.verdict is not None and self.state in UNDER_WAY
 
 

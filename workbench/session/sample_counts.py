@@ -49,7 +49,7 @@ def _counting(side: str, sign: str) -> str:
     return f"UPDATE verdict_counts SET {sums} WHERE {' AND '.join(f'{name} = {side}{name}' for name in GROUPED)};"
 
 
-# No conflict clause, because the clause of the statement that fires the trigger would override it.
+# There is no conflict clause, because the clause of the statement that fires the trigger would override it.
 _NEW_GROUP = (
     f"INSERT INTO verdict_counts ({', '.join(GROUPED)}) SELECT {', '.join(f'NEW.{name}' for name in GROUPED)} "
     f"WHERE NOT EXISTS (SELECT 1 FROM verdict_counts WHERE {' AND '.join(f'{name} = NEW.{name}' for name in GROUPED)});"
@@ -75,7 +75,7 @@ CUT = "EXISTS (SELECT 1 FROM calls WHERE calls.id = candidates.call_id AND finis
 """SQL for whether a candidate's answer was cut at a token limit."""
 
 
-# Group key of similar samples as a single text, which is several times as fast in SQLite as a dozen columns.
+# Similar samples are grouped by a single text, which is several times as fast in SQLite as grouping by a dozen columns.
 _ALIKE = " || char(31) || ".join(
     ("control || (tasks.state = 'excluded') || (sample = 0)", DOUBTFUL, "candidates.state", "coalesce(verdict, '')",
      "coalesce(route, '')", "evaluator", "prompt", "context", "settings", "docs", "docs_scope",
@@ -88,21 +88,21 @@ class SampleCount:
     """A number of similar samples."""
 
     group: Group
-    control: bool  # whether they are shown as controls
-    task: str  # their task, or "" if tasks are counted together
+    control: bool  # whether the samples are shown as controls
+    task: str  # the samples' task, or "" if tasks are counted together
     excluded: bool
     first: bool
     state: str
     verdict: str  # their verdict, or "" for none; the previous one while they are retested
     doubtful: bool = False
-    route: str = ""  # the route that produced it, or "" for none
+    route: str = ""  # the route that produced the verdict, or "" for none
     count: int = 1
     tokens: int = 0  # total tokens of their prompts and answers
     cost_usd: float | None = None  # None if no cost is known
     began: float | None = None  # unix time of the first request
     ended: float | None = None
     rechecked: int = 0  # number retested on the cold route
-    disagreeing: int = 0  # number of these with a different verdict
+    disagreeing: int = 0  # number of retested samples with a different verdict
     backends: tuple[str, ...] = ()  # sandboxes that produced the verdicts
     recent: tuple[int, int] = (0, 0)  # number of verdicts after each of the two times in ``since``
     first_recent: float | None = None  # time of the first verdict after the second of these times
@@ -124,7 +124,7 @@ def sample_counts(
 
 
 def counts_of(reader: SessionReader, candidates: Iterable[CandidateRow]) -> list[SampleCount]:
-    """Return a count of one for each candidate."""
+    """Return a :class:`SampleCount` of 1 for each candidate."""
     ids = json.dumps([row.id for row in candidates])
     where = "candidates.id IN (SELECT value FROM json_each(?3))"
     return _counts(reader, "tasks.id", where, "candidates.id", (1e18, 1e18, ids))

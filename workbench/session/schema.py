@@ -65,7 +65,7 @@ _ROWS: dict[str, tuple[type, str, tuple[str, ...]]] = {
     ),
     "imported": (rows.ImportedRow, "item", ()),
 }  # fmt: skip
-"""The row type of each table, its key, and constraints beyond those of the type."""
+"""The row type of each table, its key, and constraints that the type does not express."""
 
 _WITH_ROWID = {"runs", "trials", "calls", "annotations", "tasks", "candidates"}
 _KINDS = {"str": "TEXT", "int": "INTEGER", "float": "REAL"}
@@ -177,7 +177,7 @@ ARCHIVED_RUNS = "(SELECT id FROM runs WHERE archived_at IS NOT NULL)"
 """SQL for the archived runs, which are excluded from all counts."""
 
 WRITTEN = "trials.run_id IN (SELECT id FROM runs WHERE kind = 'document')"
-"""SQL that selects the trials whose agents write READMEs; the trials of usage runs have agents that read."""
+"""SQL that selects the trials whose agents write READMEs, as opposed to the reader agents of usage runs."""
 COUNTED = f"{WRITTEN} AND trials.run_id NOT IN {ARCHIVED_RUNS}"
 """SQL that selects the trials in lists and counts: those that write READMEs, without archived runs."""
 
@@ -240,7 +240,7 @@ class SchemaColumn:
     default: str | None
     key: bool
     allowed: str
-    refers_to: str | None  # the table it references; a single key column references its own table
+    refers_to: str | None  # the referenced table; a single key column references its own table
 
 
 @cache
@@ -277,7 +277,7 @@ def own_schema() -> frozenset[tuple[str, str, str | None]]:
 def foreign_part(connection: sqlite3.Connection) -> str:
     """Return a part of a file's schema that does not belong in a session, or "" if there is none.
 
-    For example, a view in place of a table can be endless, and a trigger has the permissions of the writer.
+    Such parts are dangerous: a view in place of a table can be endless, and a trigger has the writer's permissions.
     """
     allowed: dict[str, Callable[[str], object]] = {
         "table": _is_plain_table,
@@ -302,7 +302,7 @@ def _is_plain_table(sql: str) -> bool:
     return called <= {"check", "key", "in", "unique", "x"} and not words & {"virtual", "generated", "select"}
 
 
-# Texts, quoted names and comments.
+# Matches texts, quoted names and comments.
 _NOT_CODE = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|/\*.*?\*/", re.S)
 _COLUMN = r'"?\w+"?(?: ASC| DESC)?'
 _INDEX = re.compile(rf'CREATE (?:UNIQUE )?INDEX "?\w+"? ON "?\w+"? ?\({_COLUMN}(?:, ?{_COLUMN})*\)', re.I)

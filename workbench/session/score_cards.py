@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from workbench.base.typed_json import WrongForm, convert, decode
 
-_Number = Annotated[float, Meta(ge=-1e15, le=1e15)]  # also rules out infinities
+_Number = Annotated[float, Meta(ge=-1e15, le=1e15)]  # also excludes infinities
 _Points = _Number | None
 
 

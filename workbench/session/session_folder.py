@@ -81,7 +81,7 @@ def _held(path: Path) -> Iterator[list[Path]]:
     try:
         yield from _holding(path, wal)
     finally:
-        # SQLite recreates the index of a log.
+        # The index need not move, because SQLite recreates it.
         if not path.exists():
             with contextlib.suppress(OSError):
                 index.unlink(missing_ok=True)
@@ -116,7 +116,7 @@ def _holding(path: Path, wal: Path) -> Iterator[list[Path]]:
             return
         yield []
         if not path.exists():
-            # It is empty and no longer belongs to any file.
+            # The log is empty and no longer belongs to any file, so delete it.
             with contextlib.suppress(OSError):
                 wal.unlink(missing_ok=True)
 
@@ -158,7 +158,10 @@ def delete(path: Path, folder: Path) -> Deleted:
 
 
 def deleted_sessions(folder: Path) -> list[Deleted]:
-    """Return the sessions in a folder's trash, most recently deleted first, including files placed there by hand."""
+    """Return the sessions in a folder's trash, most recently deleted first.
+
+    This includes files placed there by hand.
+    """
     try:
         files = [file for file in (folder / TRASH).iterdir() if file.suffix == SUFFIX and not file.name.startswith(".")]
     except OSError:
@@ -173,7 +176,10 @@ def deleted_sessions(folder: Path) -> list[Deleted]:
 
 
 def restore(deleted: Deleted) -> Path:
-    """Restore a session to its original path, numbered if that is taken. Raises SessionError if the file is gone."""
+    """Restore a session to its original path, with a number appended if the path is taken.
+
+    Raises SessionError if the file is gone.
+    """
     place = free_place(deleted.was)
     if not deleted.path.exists():
         raise SessionError(f"{deleted.path.name} is no longer in the trash.")

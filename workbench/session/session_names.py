@@ -12,7 +12,7 @@ from workbench.base import paths
 from workbench.base.errors import UsageError, WorkbenchError
 from workbench.base.files import expanded, free_place, require_ordinary, shown
 
-SUFFIX = ".session"  # same as in workbench.session, which is too expensive to import for this alone
+SUFFIX = ".session"  # same value as in workbench.session, which is too expensive to import for this constant
 _LONGEST = 180  # bytes; file systems allow 255, but temporary files have longer names
 _LONGEST_PATH = 3_500
 
@@ -98,7 +98,7 @@ def writable_copy(session: Path) -> Path:
 
 @contextlib.contextmanager
 def working_copy(session: Path) -> Iterator[Path]:
-    """Provide the session itself, or a copy of an example that is deleted if the block fails."""
+    """Yield the session itself or, for an example, a copy that is deleted if the block fails."""
     copy = writable_copy(session)
     try:
         yield copy
@@ -106,7 +106,7 @@ def working_copy(session: Path) -> Iterator[Path]:
         if copy != session:
             for leftover in (copy, Path(f"{copy}-wal"), Path(f"{copy}-shm")):
                 leftover.unlink(missing_ok=True)
-            # The message must name the example, because the copy no longer exists.
+            # The message must name the example, because its copy has been deleted.
             error.args = (str(error).replace(str(copy), str(session)).replace(copy.name, session.name),)
         raise
 

@@ -59,7 +59,7 @@ _NEUTRAL = {
     "steps.kind": "'invalid'",
     "checks.state": "CASE WHEN result_blob IS NOT NULL THEN 'done' ELSE 'cancelled' END",
     "tasks.docs": "'?'",
-    "tasks.state": "'excluded'",  # unknown whether it counts, so it must not
+    "tasks.state": "'excluded'",  # unknown whether the sample counts, so it must not
     "candidates.state": "CASE WHEN verdict IS NOT NULL THEN 'done' ELSE 'cancelled' END",
     "improvements.state": "'cancelled'",
     "docstring_attempts.state": "'refused'",
@@ -76,7 +76,7 @@ _VITAL = {
     "candidates.sample", "candidates.control", "scorecards.out_of", "annotations.item", "annotations.text", "former_verdicts.verdict",
 }  # fmt: skip
 _VITAL_TABLES = {"blobs", "leases", "verdict_counts", "changes"}
-# References that may be dangling.
+# References whose target may be missing.
 _FREE = {"checks.run_id", "leases.run_id", "verdict_counts.task_id"}
 
 
@@ -84,7 +84,7 @@ _FREE = {"checks.run_id", "leases.run_id", "verdict_counts.task_id"}
 class _Rule:
     """A column: ``sound`` is SQL that is true for a valid value; ``neutral`` replaces an invalid one, "" for NULL.
 
-    ``vital`` means that a row is useless without this value.
+    ``vital`` means that a row without a valid value is useless.
     """
 
     column: SchemaColumn
@@ -195,7 +195,7 @@ class Survey:
         if self._copied and table not in {"blobs", "changes"}:
             self._rescue(table, columns, have)
         if table == "changes":
-            return  # long, and only new entries are read: see SessionReader.changes
+            return  # the feed is long, and only new entries are read: see SessionReader.changes
         present = [column for column in columns if column.name in have]
         all_sound = " AND ".join(column.sound for column in present)
         names = ", ".join(column.name for column in present)
@@ -208,7 +208,7 @@ class Survey:
             _require_damage(error)
             self._note(f"table {table}", f"a page of it is damaged ({error})")
             if table == "blobs":
-                return  # texts are looked up one by one, and unreadable ones are reported then
+                return  # texts are read one by one, and unreadable texts are reported then
             self._rescue(table, columns, have)
             bad = self._all(f"{query} LIMIT {_LISTED + 1}")
         for row in bad[:_LISTED]:
@@ -265,7 +265,7 @@ class Survey:
         self._connection.execute(f"CREATE TEMP VIEW {table} AS {sql}")
 
     def _stand_in_for_runs(self, columns: Sequence[_Rule]) -> None:
-        """Replace a lost run, because otherwise its trials and tasks could not be found."""
+        """Replace a lost run with a neutral row, because otherwise its trials and tasks could not be found."""
         of_trials, of_tasks = ("SELECT DISTINCT run_id AS id FROM " + table for table in ("trials", "tasks"))
         lost = f"SELECT id FROM ({of_trials} UNION {of_tasks}) WHERE id NOT IN (SELECT id FROM known_runs)"
         names = ", ".join(column.name for column in columns)
@@ -343,7 +343,7 @@ def _require_damage(error: sqlite3.DatabaseError) -> None:
 
 @contextlib.contextmanager
 def _lenient(connection: sqlite3.Connection) -> Iterator[None]:
-    """Allow temporary views, and text that is not UTF-8."""
+    """Configure a connection to allow temporary views and text that is not UTF-8."""
     before = connection.text_factory
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     connection.execute("PRAGMA query_only = OFF")

@@ -1,4 +1,4 @@
-"""Write a session; every fact is committed before it is displayed."""
+"""Write a session. Every result is committed before it is displayed."""
 
 from __future__ import annotations
 
@@ -63,10 +63,11 @@ class SessionWriter:
                 if fate is Fate.IN_PLACE:
                     log.checkpoint(self._connection, self.path, BUSY_MS)
                 elif fate is Fate.MOVED:
-                    # SQLite itself would leave the log of a moved file behind.
+                    # Empty the log of a moved file, which SQLite would leave behind.
                     self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             if self._original.fate() is Fate.OVERWRITTEN:
-                # The file was just overwritten; on closing, SQLite would write the log into its new content.
+                # The file was just overwritten, so leave the connection open: on closing, SQLite would write the log
+                # into the new content.
                 leave_open(self._connection, self.path)
                 return
             self._connection.close()
@@ -100,7 +101,7 @@ class SessionWriter:
             except OSError as error:
                 raise SessionError(f"The content of {self.path.name} cannot be saved: {error.strerror}.") from None
             if fate is Fate.WITHOUT_LOG and replaced:
-                # Another program already writes the file with a new log, so ours must not be checkpointed.
+                # Another program already writes the file with a new log, so our log must not be checkpointed.
                 leave_open(self._connection, None)
             else:
                 # A moved file is then complete, and the log under its old name can be deleted.
@@ -269,7 +270,7 @@ class SessionWriter:
             with self._lock, translated(self.path):
                 now = lease.beating_elsewhere(self._connection, run_id)
             if now is None:
-                # the lease was released, or its holder seems alive by this machine's clock; the transaction decides
+                # The lease was released, or its holder seems alive by this machine's clock; the transaction decides.
                 return
             if now != first:
                 raise lease.RunHeld(
@@ -300,7 +301,7 @@ class SessionWriter:
     ) -> bool:
         """Record a queued trial and return True, or return False if the session already has it.
 
-        ``case`` is (id, name). ``further`` has the snapshot, the content and the inherited values of a fork, see
+        ``case`` is (id, name). ``further`` contains the snapshot, the content and the values that a fork inherits, see
         :class:`.rows.TrialRow`.
         """
         values = {"id": trial_id, "run_id": run_id, "position": position, "case_id": case[0], "case_name": case[1],
@@ -331,13 +332,16 @@ class SessionWriter:
             connection.execute("DELETE FROM steps WHERE trial_id = ? AND kind = 'error'", (trial_id,))
 
     def start_over(self, trial_id: str) -> None:
-        """Remove everything that a trial recorded, because its agent starts again; the run still includes its cost."""
+        """Remove everything that a trial recorded, because its agent starts again.
+
+        The run's cost still includes the trial's.
+        """
         with self.transaction() as connection:
             self.forget_steps(trial_id)
             connection.execute("DELETE FROM calls WHERE scope = ? AND purpose = 'agent'", (trial_id,))
 
     def forget_steps(self, trial_id: str) -> None:
-        """Remove the steps of a trial whose agent starts again; the answers to its requests stay recorded."""
+        """Remove the steps of a trial whose agent starts again. The answers to its requests are retained."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM steps WHERE trial_id = ?", (trial_id,))
             connection.execute("DELETE FROM accessed_files WHERE trial_id = ?", (trial_id,))

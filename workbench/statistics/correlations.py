@@ -41,7 +41,7 @@ class Correlation:
 
     kind: str  # one of :data:`KINDS`
     value: float | None  # from −1 to 1
-    low: float | None  # lower bound of the 95 % interval
+    low: float | None  # lower bound of the 95% interval
     high: float | None
     tasks: int
     unit: str  # the unit left out in turn: ``repository``, ``file`` or ``task``

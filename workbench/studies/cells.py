@@ -31,7 +31,7 @@ DOUBTFUL, REPAIRED, CUT = "doubtful", "repaired", "cut"
 CREDITED, FORMATTED = "credited for missing facts", "with points from the format"
 """Trials that are counted next to the score.
 
-In the first kind, the points of tier 3 were credited by rule; in the second, the answer's format earned more than 10 %
+In the first kind, the points of tier 3 were credited by rule; in the second, the answer's format earned more than 10%
 of the points.
 """
 
@@ -78,7 +78,7 @@ STATES = ("done", "running", "queued", "interrupted", UNSCORED, "failed", "cance
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean with its interval, in points of 100 (``score`` and :data:`SHARES`) or as a share (``pass@k``).
+    """A mean with its interval, in points out of 100 (``score`` and :data:`SHARES`) or as a share (``pass@k``).
 
     Attributes:
         missing: Trials without a score, or tasks with fewer than k counted samples, with reasons; the mean excludes
@@ -171,13 +171,13 @@ class StudyCell(InJson):
 
 
 def score_of(trial: TrialTally, scale: Scale) -> float | None:
-    """Return a trial's points of 100, or None if that rubric and judge did not score all its tiers."""
+    """Return a trial's points out of 100, or None if that rubric and judge did not score all its tiers."""
     card = trial.scores.get(scale)
     return card.points if card is not None and trial.state == "done" else None
 
 
 def value_of(trial: TrialTally, measure: str, scale: Scale) -> float | None:
-    """Return a trial's value of an agent measure in points of 100 (also for shares), or None if it has none."""
+    """Return a trial's value of an agent measure in points out of 100 (also for shares), or None if it has none."""
     if measure == "score":
         return score_of(trial, scale)
     if measure == USE:

@@ -69,7 +69,7 @@ class ItemPair:
 
 @dataclass(frozen=True, slots=True)
 class ColumnComparison(InJson):
-    """Two columns compared by one measure; every difference is right minus left, in points of 100 or as a share.
+    """Two columns compared by one measure; every difference is right minus left, in points out of 100 or as a share.
 
     ``pairs`` contains the items of both columns: first those with a difference, sorted by its size, then pairs without
     a difference, then items of only one column. Nothing is paired in the rows in ``apart``, where the two sides were

@@ -26,7 +26,7 @@ MOST_CELLS = 10_000
 
 
 def in_points(measure: str) -> bool:
-    """Return whether a measure is in points of 100, unlike ``pass@k``, which is a share."""
+    """Return whether a measure is in points out of 100, unlike ``pass@k``, which is a share."""
     return not measure.startswith("pass@")
 
 

@@ -14,7 +14,7 @@ from workbench.studies.declaration import AGENTS, InJson
 from workbench.studies.outcome import ColumnSummary, StudyOutcome
 
 GOOD = 60.0
-"""Points (of 100) above which AEO-Bench considers a README good."""
+"""Points (out of 100) above which AEO-Bench considers a README good."""
 
 
 @dataclass(frozen=True, slots=True)

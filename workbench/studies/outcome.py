@@ -1,9 +1,9 @@
 """The results of a study: the one place that computes the figures of its cells, rows and columns.
 
-Trials are measured by a rubric and judge in points of 100, candidates by pass@k (:mod:`workbench.regeneration.passk`),
-both with the intervals of :mod:`workbench.statistics`. The mean of a column is unweighted over its rows, as in the
-paper. Each figure includes the number of its items and what is missing, with reasons. Comparisons are restricted to the
-same conditions (:mod:`.conditions`) and to common items (:class:`Common`).
+Trials are measured by a rubric and judge in points out of 100, candidates by pass@k
+(:mod:`workbench.regeneration.passk`), both with the intervals of :mod:`workbench.statistics`. The mean of a column is
+unweighted over its rows, as in the paper. Each figure includes the number of its items and what is missing, with
+reasons. Comparisons are restricted to the same conditions (:mod:`.conditions`) and to common items (:class:`Common`).
 """
 
 from __future__ import annotations

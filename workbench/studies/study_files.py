@@ -113,7 +113,7 @@ def _parsed(values: Mapping[str, object], file: Path) -> Study:
         settings=_settings(table, kind, file),
     )
     if not study.rows:
-        raise table.wrong("rows", f"a list of {'test cases' if kind == AGENTS else 'sources'}, and it names none")
+        raise table.wrong("rows", f"a list of at least one {'test case' if kind == AGENTS else 'source'}")
     if not study.columns and not study.results:
         raise BadStudy(
             f"{file}: the study has no column; list {' and '.join(_COLUMN_KEYS[kind])} under [columns], or "

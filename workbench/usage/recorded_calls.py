@@ -267,7 +267,7 @@ def _of_commands(entries: Iterable[Mapping[str, Any]], names: PublicNames) -> It
 
 
 def _aliases(options: Iterable[Option]) -> dict[str, str]:
-    """Return the longest spelling of each declared option, unless two options share a spelling."""
+    """Map each spelling of an option to its longest one; leave out spellings that several options share."""
     longest: defaultdict[str, set[str]] = defaultdict(set)
     for option in options:
         for name in option.names:

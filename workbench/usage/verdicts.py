@@ -46,7 +46,7 @@ def judge(report: Report, calls: Mapping[int, Call]) -> Report:
         detail = invalid.removeprefix(_INVALID)
         return replace(report, verdict=Verdict.INVALID, reason=Reason.SYNTAX, detail=detail, tests=())
     if report.verdict is Verdict.ERROR and report.reason is Reason.WRONG_COPY:
-        # The tree contains the package, so the answer must have looked for another one.
+        # The tree contains the package, so the answer must have imported another copy.
         return replace(report, verdict=Verdict.FAILED)
     if report.verdict not in (Verdict.PASSED, Verdict.FAILED) or report.reason not in (
         Reason.NONE,

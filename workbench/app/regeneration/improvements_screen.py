@@ -132,7 +132,7 @@ def load_sides(reader: SessionReader, one: TriedDocstring) -> TitledTexts:
     before = doc.plain(cleandoc(original)) if original.strip() else doc.note("No docstring.")
     after = [doc.plain(cleandoc(attempt.docstring)) if attempt.docstring else doc.note("The answer has no docstring.")]
     if attempt.refusal is None and not attempt.docstring:
-        after = [doc.note(f"{STATES['running']} {one.plan.writer} is asked…")]
+        after = [doc.note(f"{STATES['running']} Waiting for {one.plan.writer}…")]
     if attempt.refusal is not None:
         after += [
             doc.plain(""),

@@ -23,7 +23,7 @@ from workbench.results.samples import SampleState
 from workbench.results.tasks import DocstringQuality, TaskLine
 
 LEAK, DISAGREES, FLAKY = "≈", "≠", "~"
-"""Marks before a function's name: docstring contains the code, re-checks disagree, executed by unstable tests."""
+"""Marks shown before a function's name: its docstring contains its code, re-checks disagree, or flaky tests execute it."""
 NO_TAG = "(no tag)"
 _FORMER = "former-"
 _KIND_STYLES = {DocstringQuality.BADLY: "bad", DocstringQuality.UNTESTABLE: "dim"}

@@ -70,7 +70,7 @@ def why_unscored(card: Scorecard, tier: int) -> str:
 def title(card: Scorecard) -> str:
     """Return ``82 / 100`` or, with unscored tiers, ``52 / 70``.
 
-    If the answer format earned more than 10 % of the points, the points the model earned itself come first.
+    If the answer format earned more than 10% of the points, the points the model earned itself come first.
     """
     if card.total is None:
         return "? unscored"

@@ -114,7 +114,7 @@ EVERYTHING: TrialFilter = Filter((), named)
 def spread_text(spread: ScoreSpread) -> str:
     """Return ``mean 79.3 ± 3.4 · 61.0 to 85.4``, with a note on excluded trials.
 
-    If the answer format earned more than 10 % of the points, the points the model earned itself come first.
+    If the answer format earned more than 10% of the points, the points the model earned itself come first.
     """
     if spread.mean is None:
         return "unscored"

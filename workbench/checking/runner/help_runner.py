@@ -26,7 +26,7 @@ def help_of(words: list[str], seconds: float) -> str:
 
 
 def subcommands(text: str) -> list[str]:
-    """Command names in a help text: argparse lists them in braces, click and typer in a section."""
+    """Return the command names in a help text: argparse lists them in braces, click and typer in a section."""
     found = [name for group in re.findall(r"\{([\w,.-]+)\}", text) for name in group.split(",")]
     section = re.split(r"^\W*(?:commands|subcommands)\b.*$", text, flags=re.I | re.M)
     for part in section[1:]:

@@ -3,13 +3,13 @@
 Needs only the standard library of Python 3.9 or later. STEPS is a JSON object with the ``steps`` of a page. RESULTS
 gets one line of JSON that proves the isolation, then one for each step. Shell commands share working directory and
 exported variables, snippets share a namespace, and each step has its own time limit. There is no terminal; a command
-that fails because it needs one runs again on a terminal of fixed size at end of input.
+that fails without one runs again on a terminal of fixed size, with empty input.
 
 OTHERS is a file in which the host writes the progress of other sandboxes. For the page, it lists the first steps of
 chains that ran apart: these chains are skipped, except for their imports, as long as nothing before them affects them.
-Where STEPS has ``chains``, only these are run, the last one of the page first, each afresh with the reader's files and
-the imports of the snippets before it; OTHERS is then the last step that the page has reached. A chain that leaves
-files, variables or processes behind ends this process.
+If STEPS has ``chains``, only these are run, starting with the last chain on the page. Each runs afresh, with the
+reader's files and the imports of earlier snippets; OTHERS then contains the last step that the page has reached. A
+chain that leaves files, variables or processes behind ends this process.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ HOST = {"repo", "steps.json", "results.jsonl", "apart.json", ".apart.json", "pas
 OWN = {"/tmp/.out", "/tmp/.err", STATE}
 #: Variables that bash sets by itself.
 BY_ITSELF = re.compile(r"declare -x (?:OLDPWD|SHLVL|_)(?:=|$)")
-#: Prefix of every command: it restores the working directory and variables of the last one, and saves its own.
+#: Prefix of every command: it restores the working directory and variables of the previous command, and saves its own.
 WRAPPED = (
     f'__save() {{ local status=$?; export -n status; {{ export -p; printf "cd %q\\n" "$PWD"; }} > {STATE} 2>/dev/null; exit $status; }}\n'
     f"trap __save EXIT\n[ -f {STATE} ] && . {STATE}\nset -a -o pipefail\n"
@@ -45,7 +45,7 @@ WRAPPED = (
 
 
 def isolation() -> str:
-    """Return why this does not isolate (not process 1, other processes, network, writable system), or ""."""
+    """Return why this process is not isolated (not process 1, other processes, network, writable system), or ""."""
     if os.getpid() != 1:
         return "it is not process 1 of a namespace of its own"
     others = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
@@ -92,7 +92,7 @@ def ended(pid: int) -> bool:
 
 
 def reap(spared: set[int]) -> None:
-    """Reap orphans, which process 1 inherits: they count against the process limit."""
+    """Reap orphans, which process 1 inherits and which count against the process limit."""
     try:
         while True:
             found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -165,7 +165,7 @@ class Snippets:
 
 
 def bash(step: dict[str, Any], **streams: Any) -> subprocess.Popen[bytes]:
-    """Start a command in bash with the state that the last one left."""
+    """Start a command in bash with the state that the previous command left."""
     command = ["/bin/bash", "-c", f"{WRAPPED}{step['code']}\n"]
     return subprocess.Popen(command, start_new_session=True, **streams)
 
@@ -195,7 +195,7 @@ CROWD = 60
 
 
 def on_terminal(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[str, Any]:
-    """Run a command on a terminal at end of input."""
+    """Run a command on a terminal with empty input."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
     began, data, late = time.monotonic(), b"", False
@@ -206,7 +206,7 @@ def on_terminal(step: dict[str, Any], seconds: float, spared: set[int]) -> dict[
 
     process = bash(step, stdin=slave, stdout=slave, stderr=slave, preexec_fn=own_terminal)
     os.close(slave)
-    os.write(master, b"\x04" * 32)  # end of input for several reads
+    os.write(master, b"\x04" * 32)  # end of input, for several reads
     while process.poll() is None or select.select([master], [], [], 0)[0]:
         late = late or time.monotonic() - began > seconds
         if late and process.poll() is None:
@@ -234,7 +234,7 @@ def done(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, 
     return result
 
 
-# -- side effects of steps: a step without any cannot affect later ones, and may run elsewhere
+# -- side effects of steps: a step without side effects cannot affect later steps and may run elsewhere
 
 
 def files(folder: str) -> dict[str, tuple[int, ...]]:
@@ -284,7 +284,7 @@ class Traces:
         self.folder = os.path.dirname(os.getcwd())
         self.before = files(self.folder)
         self.rest = False  # whether a step left something behind for all later ones
-        self.python = False  # the same for Python snippets
+        self.python = False  # the same, for Python snippets only
         self.failed: set[int] = set()
 
     def provided(self, path: str) -> None:
@@ -305,7 +305,7 @@ class Traces:
             self.rest = alive or files(self.folder) != self.before
 
     def allow(self, step: dict[str, Any]) -> bool:
-        """Whether the result from another sandbox is valid here: no earlier step left anything behind."""
+        """Return whether a result from another sandbox is valid here: no earlier step left anything behind."""
         return not (
             self.rest or (step["kind"] != "shell" and (self.python or self.failed.intersection(step.get("uses", ()))))
         )
@@ -342,7 +342,7 @@ def make_room(snippets: Snippets) -> None:
 
 
 def result_of(step: dict[str, Any], seconds: float, snippets: Snippets) -> dict[str, Any]:
-    """Run a step; retry it once if earlier processes left no room."""
+    """Run a step; if earlier processes left no room for it, end the snippets and retry once."""
     make_room(snippets)
     try:
         return done(step, seconds, snippets)

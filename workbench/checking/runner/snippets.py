@@ -48,7 +48,7 @@ def printed(path: str, since: int) -> tuple[str, int]:
     return data.decode("utf-8", "replace")[-20000:], since + len(data)
 
 
-ASKED: list[str] = []  # resources that snippets requested and a sandbox lacks
+ASKED: list[str] = []  # resources that snippets requested but that a sandbox lacks
 RAN: list[str] = []  # other programs that snippets started
 
 
@@ -77,7 +77,7 @@ NAMES = module()
 def described(error: BaseException, page: str) -> dict[str, Any]:
     shown = error.__traceback__
     while shown is not None and shown.tb_frame.f_code.co_filename == __file__:
-        shown = shown.tb_next  # our own frames
+        shown = shown.tb_next  # frames of this module
     frames = traceback.extract_tb(shown)
     lines = [frame.lineno for frame in frames if frame.filename == page]
     owner = getattr(error, "obj", None)
@@ -240,7 +240,7 @@ def watched(step: dict[str, Any]) -> bool:
 # -- side effects
 
 MOST = 400_000  # bytes of the pickle
-#: C types whose instances never change, or whose changes cannot be observed.
+#: C types whose instances never change, or whose changes no snippet can observe.
 FIXED = (
     types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType,
     types.GetSetDescriptorType, types.MemberDescriptorType, types.MethodWrapperType, types.CodeType, types.GenericAlias,
@@ -259,7 +259,7 @@ HEAP_TYPE = 1 << 9
 
 
 class Unsure(Exception):
-    """Something cannot be compared."""
+    """A value cannot be compared."""
 
 
 class Bounded(io.BytesIO):
@@ -359,7 +359,7 @@ def standard() -> dict[tuple[str, str], tuple[int | None, Any]]:
 
 
 def world() -> dict[str, Any]:
-    """Process state that programs usually set."""
+    """Return the process state that programs usually set."""
 
     def of(module: str, function: Any) -> Any:
         return function(sys.modules[module]) if module in sys.modules else None
@@ -395,7 +395,7 @@ def world() -> dict[str, Any]:
 
 
 class State:
-    """State of this process, taken after imports."""
+    """The state of this process, recorded after imports."""
 
     def __init__(self) -> None:
         self.known: Any = None
@@ -424,7 +424,7 @@ class State:
 
 
 def look() -> tuple[Any, ...]:
-    """Non-standard modules, process state that programs usually set, and a pickle of the modules."""
+    """Return the non-standard modules, the process state that programs usually set, and a pickle of the modules."""
     modules = own_modules()
     if any(str(getattr(one, "__file__", None) or "").endswith((".so", ".pyd")) for one in modules.values()):
         raise Unsure

@@ -20,7 +20,7 @@ from workbench.rubric.scorecard import PASS_MARK
 from workbench.session import SessionReader
 from workbench.session.rows import ScoreRow, TaskRow, TrialRow
 
-_WHY_NOT = ("not done", "without a score", "with unscored tiers", f"below {PASS_MARK:g} of 100 points")
+_WHY_NOT = ("not done", "without a score", "with unscored tiers", f"below {PASS_MARK:g} out of 100 points")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -174,5 +174,5 @@ def _refused(reader: SessionReader) -> dict[str, str]:
         elif not points:
             refused[row.id] = "with unscored tiers" if mine else "without a score"
         elif min(points) < PASS_MARK:
-            refused[row.id] = f"below {PASS_MARK:g} of 100 points"
+            refused[row.id] = f"below {PASS_MARK:g} out of 100 points"
     return refused

@@ -209,7 +209,7 @@ def _guarded(importer: Importer, path: Path) -> Iterator[object]:
 
 
 def _checked(item: object) -> Item:
-    """Normalise an item to JSON values. Raises ValueError if it contains other values or is not an item."""
+    """Normalise a trial, task or candidate to JSON values. Raises ValueError for any other object or value."""
     if not isinstance(item, Trajectory | ForeignTask | ForeignCandidate):
         raise ValueError(f"{type(item).__name__} is not a Trajectory, ForeignTask or ForeignCandidate")
     return convert(type(item), encode(item))

@@ -138,7 +138,7 @@ class CsvTables:
 
 
 class JsonTables(CsvTables):
-    """Lines with one object per row."""
+    """Tables as JSON Lines files, with one object per row."""
 
     about, suffix = "tables, one .jsonl file each", "jsonl"
 

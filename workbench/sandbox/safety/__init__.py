@@ -3,14 +3,14 @@
 A candidate and its reporter share a process, so a body could forge its report. Forbidding names would not help, because
 names can be computed. This package therefore uses an allowlist (:mod:`workbench.sandbox.safety.allowed`). It checks the
 syntax tree of the changed function in the context of its file, and the first construct not on the list is the reason
-why the body is not plain. Where a name is computed or a value unknown, static analysis cannot decide. The body is then
-plain if it passes with run-time checks at these places.
+why the body is not plain. Where a name is computed or a value unknown, static analysis cannot decide. Such a body
+counts as plain if it passes with run-time checks in these places.
 
-Any other passing body is run twice more under conditions where it must fail. In one run its result is discarded: it
-does its work and then raises an exception that no test expects. The other is a cold run with an additional required
-test that cannot pass. A forged report claims success nevertheless. No check inside the process is proof, because a
-candidate can find the nonce, write a whole report and exit, and a body might recognise these runs. Such a pass is
-therefore marked as doubtful.
+Any other passing body is run twice more under conditions where it must fail. In the first run, the body does its work,
+but its result is discarded: it then raises an exception that no test expects. The second is a cold run with an
+additional required test that cannot pass. A forged report claims success in both. No check inside the process is proof,
+because a candidate can find the nonce, write a whole report and exit, and a body might recognise these runs. A pass of
+a body that is not plain is therefore marked as doubtful.
 
 The file itself is trusted as far as a body cannot alter it. This covers its functions, classes, values and attributes,
 and its uses of other packages, but not its functions that run text. Functions that access an attribute by a name passed
@@ -48,7 +48,10 @@ from workbench.sandbox.workbench_runner.patching import definitions, first_line
 
 
 def checked_body(text: str, node: Function, checks: Mapping[ast.AST, str]) -> str:
-    """Return a function's text with ``checks``, which maps nodes of its tree (modified here) to ``Reach`` methods."""
+    """Return a function's text with run-time checks.
+
+    ``checks`` maps nodes of its tree (modified) to ``Reach`` methods.
+    """
     lines = text.splitlines(keepends=True)
     offset = len(lines) - (node.end_lineno or 0)
     documented = ast.get_docstring(node, clean=False) is not None
@@ -125,7 +128,7 @@ class SafetyResult:
     Attributes:
         plain: Whether static analysis shows that the body is plain.
         reason: The first construct outside the safe subset if it is not plain.
-        checked: A function that returns the file with run-time checks, or None if they cannot decide either.
+        checked: A function that returns the file with run-time checks, or None if run-time checks cannot decide either.
         opens: Whether the body opens files. The opened files are observed, except in processes that the tests start.
     """
 
@@ -142,7 +145,7 @@ _LEFT_OUT = frozenset({"tests", "test", "testing", "docs", "examples", "build", 
 
 @dataclass(slots=True)
 class ProjectNames:
-    """Attributes in a project's own files: those used, those set or defined, and those with one leading underscore.
+    """The attributes in a project's own files: used ones, set or defined ones, and those with a leading underscore.
 
     A body may use attributes of another module's objects even if they do not appear in its own file. Functions that run
     text, and names that lead to frames or modules, are excluded.
@@ -276,7 +279,7 @@ def _header(node: Function) -> tuple[str, ...]:
 
 
 class Decoy(NamedTuple):
-    """A test that always fails: its node id, its file and the file's content."""
+    """A test that always fails: node id, file, and content of the file."""
 
     test: str
     path: str

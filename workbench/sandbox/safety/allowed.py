@@ -164,7 +164,7 @@ INSIDES = frozenset(
     - {"send", "throw", "close", "replace", "clear"}
 ) | {"mro", "with_traceback", "get_stack", "get_coro", "get_field", "func_globals", "hardlink_to", "symlink_to", "link_to"}  # fmt: skip
 
-#: Attributes that open files; without being called, they could be passed to other code.
+#: Attributes that open files. A body must call them, because it could pass the bare function to other code.
 OPENS = frozenset({"open", "write_text", "write_bytes", "read_text", "read_bytes"})
 
 #: Attributes of common built-in and library types.
@@ -219,7 +219,7 @@ _SYMBOLS = (
     "rsub rtruediv rxor setitem str sub truediv trunc xor"
 )
 OPERATORS = frozenset(f"__{name}__" for name in _SYMBOLS.split())
-#: Ordinary calls run these methods anyway.
+#: Ordinary calls run these methods anyway, so naming them adds no power.
 OPERATORS |= {"__init__", "__call__"}
 #: Allowed only through ``super()`` or the name of the class.
 MAKERS = frozenset({"__new__"})
@@ -310,7 +310,7 @@ def read_context(pristine: bytes) -> FileContext | None:
 
 def _class(found: FileContext, node: ast.ClassDef) -> None:
     bases = {chain(base).rpartition(".")[2] for base in node.bases}
-    # An enumeration without members creates classes when it is called.
+    # Calling an enumeration without members creates a class.
     empty = not any(isinstance(child, (ast.Assign, ast.AnnAssign)) for child in node.body)
     if bases & {"type", "ABCMeta", "EnumMeta", "EnumType"} or (
         empty and bases & {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}

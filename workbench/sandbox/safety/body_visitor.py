@@ -44,7 +44,7 @@ class BodyVisitor(NameVisitor):
             special = getattr(self, f"_call_{called.id}") if called.id in ONLY_CALLED | JUDGED else None
             if special is not None and not self.context.binds(called.id):
                 if starred or any(word.arg is None for word in node.keywords):
-                    raise UnsafeConstruct(f"it calls {called.id} with arguments that are not written out")
+                    raise UnsafeConstruct(f"it calls {called.id} with arguments that are not literal")
                 special(node)
                 return
             if called.id in SHOWS:
@@ -88,7 +88,7 @@ class BodyVisitor(NameVisitor):
             # It would set arbitrary attributes on another object.
             filled = len(node.args) > 1 or any(word.arg == "namespace" for word in node.keywords)
             if called.attr.startswith("parse_") and filled:
-                raise UnsafeConstruct(f"it calls {called.attr} with another object to fill")
+                raise UnsafeConstruct(f"it calls {called.attr} on another object, which that would change")
             return False
         if isinstance(called.value, ast.Constant):
             for _, name, wanted, _ in _fields(called.value.value):
@@ -96,7 +96,7 @@ class BodyVisitor(NameVisitor):
                 for _, inner, _, _ in _fields(wanted):
                     self._field(inner)
         else:
-            self._check(called.value, "template", "it formats a text that is not written out")
+            self._check(called.value, "template", "it formats a text that is not literal")
         self.visit(called.value)
         for part in [*node.args, *(word.value for word in node.keywords)]:
             if isinstance(called.value, ast.Constant) and not isinstance(part, ast.Starred):
@@ -157,7 +157,7 @@ class BodyVisitor(NameVisitor):
     def _call_super(self, node: ast.Call) -> None:
         for part in node.args:
             if not isinstance(part, ast.Name):
-                raise UnsafeConstruct("it calls super with a class that it found")
+                raise UnsafeConstruct("it calls super with a computed class")
             if part.id not in self.context.defined:
                 self._name(part.id)
 
@@ -180,7 +180,7 @@ class BodyVisitor(NameVisitor):
         name = node.args[1] if len(node.args) > 1 else None
         if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
             what = "uses" if check == "get" else "sets"
-            self._check(node.func, check, f"it {what} an attribute by a name that it computes")
+            self._check(node.func, check, f"it {what} an attribute by a computed name")
             self._all(node.args[:1])
         else:
             before = len(self.checks)
@@ -262,7 +262,7 @@ class BodyVisitor(NameVisitor):
     def _visit_Global(self, node: ast.Global) -> None:
         for name in node.names:
             if not self.context.binds(name) or name in self.context.modules or name.startswith("__"):
-                raise UnsafeConstruct(f"it declares {name} as a name of the module")
+                raise UnsafeConstruct(f"it declares {name} as a global name of the module")
 
     def _visit_MatchClass(self, node: ast.MatchClass) -> None:
         self._compared(node.cls)

@@ -10,7 +10,7 @@ from workbench.sandbox.safety import allowed
 from workbench.sandbox.safety.allowed import FUNCTIONS, FileContext, Function, FunctionPlace, chain
 
 NAME_OF_A_CLASS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
-#: With further arguments, these copy attributes of any name or run text; each value is the only permitted number.
+#: The only number of arguments with which each may be called; with more, they copy attributes of any name or run text.
 ONLY_WITH = {"wraps": 1, "update_wrapper": 2, "signature": 1}
 NAMES = frozenset({"__name__", "__file__", "__doc__", "__debug__"})
 ALL_BUILTINS = frozenset(vars(builtins))

@@ -1,8 +1,8 @@
 """The process in which one candidate is tested: pytest, with a plugin that reports every test over a pipe.
 
 ``warm`` forks it from the server, ``cold`` starts it in a fresh interpreter, ``hot`` forks it after collection. It
-always ends with ``os._exit`` once the report is written, so a thread that outlives the tests cannot change a verdict.
-Otherwise, such a candidate would hang on one route and pass on another.
+always ends with ``os._exit`` once the report is written. Otherwise, a candidate with a thread that outlives the tests
+would hang on one route and pass on another.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _recorder(spec: dict[str, Any]) -> Recorder | None:
 
 
 def candidate(spec: dict[str, Any]) -> tuple[str, str]:
-    """Return the changed file and the function in it, as code objects name them."""
+    """Return the changed file and the qualified name of the function in it, as in code objects."""
     return os.path.join(spec["root"], spec["path"]), (spec["function"] or [""])[0]
 
 
@@ -170,7 +170,7 @@ def finish(wire: Wire, reporter: Reporter, code: int) -> NoReturn:
 
 
 class SuiteErrorWriter:
-    """The process's side of :class:`.watching.SuiteErrors`."""
+    """The writing end of :class:`.watching.SuiteErrors`, in the process that runs the tests."""
 
     def __init__(self, descriptor: int, seconds: float) -> None:
         """Redirect standard error to ``descriptor``; dump tracebacks there after a crash or most of ``seconds``."""
@@ -188,7 +188,7 @@ class SuiteErrorWriter:
 
 
 class Reporter:
-    """The pytest plugin: selects the required tests, reports each of them, watches over pytest itself."""
+    """The pytest plugin: selects the required tests, reports each of them, and detects changes to pytest itself."""
 
     def __init__(
         self,
@@ -214,7 +214,7 @@ class Reporter:
         self.modules = OwnModules(spec)
 
     def pytest_addoption(self, parser: Any) -> None:
-        """Define the options of the cache plugin, which is off, and ignore them: there are no earlier runs."""
+        """Accept and ignore the options of the cache plugin, which is disabled because there are no earlier runs."""
         from _pytest import cacheprovider, stepwise
 
         for module in (cacheprovider, stepwise):
@@ -242,13 +242,13 @@ class Reporter:
         if self.error_writer is not None:
             # from here on, the name of the running test shows where a hang occurs
             faulthandler.cancel_dump_traceback_later()
-        # After all other plugins.
+        # Run after all other plugins.
         self._collected_state = ProcessState()
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        # Before pytest removes its own patches when it is unconfigured.
-        # Only a pass can be forged, so failed runs are not compared.
+        # Compare before pytest removes its own patches when it is unconfigured. Only a pass can be forged, so failed
+        # runs are not compared.
         if self._collected_state is not None and not self.unpassed:
             try:
                 self.patched, changed = self._collected_state.changes()
@@ -353,7 +353,7 @@ class BriefFailure:
 
 
 def brief_failures(item: Any) -> bool:
-    """Keep only the messages of a function's further failures; return False for items with their own text."""
+    """Shorten a function's second and later failures to their messages; return False for items with their own text."""
     brief = item.__class__ is pytest.Function
     if brief:
         item.repr_failure = _brief
@@ -370,7 +370,7 @@ def belongs(name: str, own: Collection[str]) -> bool:
 
 
 class OwnModules:
-    """The repository's modules imported so far, so that a fork checks only new or replaced ones.
+    """The repository's modules imported so far, so that a fork checks only new or replaced modules.
 
     Iterating over all of ``sys.modules`` changes every module's reference count, and each change costs the fork a page
     copy.
@@ -430,7 +430,7 @@ class OwnModules:
 
 
 def refusal(text: str, whole: str) -> str:
-    """Return why an item cannot be collected, using its traceback without pytest's frames and the ``whole`` one."""
+    """Return why an item cannot be collected; its traceback is passed without pytest's frames and ``whole``."""
     lines = [line for line in text.splitlines() if line.strip()]
     if any(line.startswith(("Traceback", '  File "')) for line in lines):
         reason = lines[-1].removeprefix("E ").strip()

@@ -48,13 +48,13 @@ class CommandCalls:
         self._is_source = is_source
         self._owns = owns
         self.inside = 0  # commands that are being called in this process
-        self._piped: dict[int, dict[str, Any]] = {}  # by the id of their ``Popen``
+        self._piped: dict[int, dict[str, Any]] = {}  # calls by the id of their ``Popen``
         self._originals: dict[tuple[Any, str], Any] = {}
         self._argv = list(sys.argv)
         self._input = builtins.input
 
     def watch(self) -> None:
-        """Wrap the ways to start a command, those of modules that are imported by now."""
+        """Wrap the functions that start commands, in the modules that are already imported."""
         places: list[tuple[Any, str, Callable[[Any], Any]]] = [
             (subprocess.Popen, "__init__", self._around_popen),
             (subprocess.Popen, "communicate", self._around_communicate),
@@ -76,7 +76,7 @@ class CommandCalls:
             setattr(owner, name, original)
         for call in self._piped.values():
             self.test = call["test"]
-            self._drop(call["program"], "a standard input that is written in parts")
+            self._drop(call["program"], "standard input that is written in parts")
 
     def program_of(self, module: str, name: str) -> str:
         """Return the program that calls a function of a module; "" if there is none."""
@@ -124,7 +124,7 @@ class CommandCalls:
     def _record(
         self, program: str, argv: Sequence[Any], cwd: str, stdin: Callable[[], str | None]
     ) -> dict[str, Any] | None:
-        """Add a call now, before the command changes its files; one without ``stdin`` yet is returned instead."""
+        """Add a call now, before the command changes its files; a call without ``stdin`` so far is returned instead."""
         try:
             if builtins.input is not self._input:
                 raise NotLiteral("input() is replaced")
@@ -284,7 +284,7 @@ class CommandCalls:
             self.inside -= 1
 
     def _program_of_command(self, command: Any) -> tuple[str, list[str]]:
-        """Return the program of a click command, and the names that lead to it if it is a subcommand."""
+        """Return the program of a click command and, for a subcommand, the names that lead to it."""
         near = []
         modules = [name for name in list(sys.modules) if self._owns(name)]
         own = next(
@@ -322,7 +322,7 @@ def _console_scripts(folders: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _words_to(command: Any, target: Any, depth: int = 4) -> list[str] | None:
-    """Return the names of subcommands from ``target`` to ``command``; or None if it is not one of them."""
+    """Return the names of subcommands that lead from ``target`` to ``command``, or None if it is not a subcommand."""
     if target is command:
         return []
     commands = getattr(target, "commands", None)
@@ -376,7 +376,7 @@ class _CommandFiles:
         self._names: dict[str, str] = {}  # path of a file or folder elsewhere -> relative name
 
     def token(self, token: str) -> str:
-        """Return an argument with the path in it made relative, and add the file or folder that it names."""
+        """Return an argument with its path made relative, and add the file or folder at that path."""
         option, equals, value = token.partition("=")
         if not token.startswith("-") or not equals:
             option, equals, value = "", "", token
@@ -411,7 +411,7 @@ class _CommandFiles:
         except NotLiteral:
             if strict:
                 raise
-            return False  # a subcommand may have the name of a folder
+            return False  # a subcommand may have the same name as a folder
         return True
 
     def _name(self, path: str) -> str:

@@ -29,8 +29,9 @@ _SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS = 1, 2
 _KEEPCAPS, _SECCOMP, _CAPBSET_DROP, _NO_NEW_PRIVS, _CAP_AMBIENT = 8, 22, 24, 38, 47
 _CAP_DAC_READ_SEARCH, _LAST_CAPABILITY = 2, 63
 
-#: System calls by machine: refused with any arguments (kernel parts that no test needs and that a namespace does not
-#: separate, other processes' memory, mounts, further namespaces, file handles, and io_uring, which bypasses filters).
+#: System calls by machine: refused with any arguments (parts of the kernel that no test needs and that a namespace does
+#: not separate, other processes' memory, mounts, further namespaces, file handles, and io_uring, which bypasses
+#: filters).
 _REFUSED = {
     "x86_64": "101 103 134 153 155 159 161 163 164 165 166 167 168 169 170 171 172 173 174 175 176 177 178 179 180 227 246"
     " 248 249 250 256 272 279 298 303 304 305 308 310 311 312 313 320 321 323 425 426 427 428 429 430 431 432 433 438 440"
@@ -151,7 +152,7 @@ def filter_program(*, sockets: bool) -> bytes:
     refuse = [(0x06, 0, 0, _ERRNO | _EPERM)]
 
     def argument(number: int) -> tuple[int, int, int, int]:
-        return (0x20, 0, 0, 16 + 8 * number)  # the lower half, which is all that an int uses
+        return (0x20, 0, 0, 16 + 8 * number)  # the lower half, which holds an int completely
 
     def when(number: int, then: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
         return [(0x15, 0, len(then), number), *then]
@@ -165,7 +166,9 @@ def filter_program(*, sockets: bool) -> bytes:
         for number in _SHARED[name].split():
             program += when(int(number), [(0x06, 0, 0, _ERRNO | _EACCES)])
         program += when(_SOCKETPAIR[name], [argument(0), (0x15, 1, 0, _AF_UNIX), *refuse, *allow])
-    program += when(_CLONE3, [(0x06, 0, 0, _ERRNO | _ENOSYS)])  # its flags are in memory; the C library then uses clone
+    program += when(
+        _CLONE3, [(0x06, 0, 0, _ERRNO | _ENOSYS)]
+    )  # a filter cannot see its flags, which are in memory; the C library then uses clone
     program += when(_CLONE[name], [argument(0), (0x45, 0, 1, _NAMESPACES), *refuse, *allow])
     program += when(_PRLIMIT[name], [argument(0), (0x15, 1, 0, 0), *refuse, *allow])
     program += when(_KILL[name], [argument(0), (0x15, 0, 1, 0xFFFFFFFF), *refuse, *allow])
@@ -183,7 +186,7 @@ def seccomp(*, sockets: bool) -> None:
 
 
 def become(user: int, *, read_search: bool) -> None:
-    """Switch from root to ``user`` without capabilities except, on request, the one to read past folder permissions."""
+    """Switch from root to ``user`` without capabilities except, on request, the one to ignore folder permissions."""
     for capability in range(_LAST_CAPABILITY + 1):
         if not (read_search and capability == _CAP_DAC_READ_SEARCH):
             _prctl(_CAPBSET_DROP, capability)

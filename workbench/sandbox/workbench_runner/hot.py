@@ -1,8 +1,8 @@
 """The hot process: the repository imported, its tests collected; a fork per candidate patches a function and runs T_i.
 
-It is pytest itself, stopped where the tests would start: a plugin's ``pytest_runtestloop`` waits for commands. In a
-forked child it returns None, and pytest continues with the selected tests. The fork is created in advance and waits,
-ready except for the patch, while the previous candidate runs.
+The process is pytest itself, stopped where the tests would start: a plugin's ``pytest_runtestloop`` waits for commands.
+In a forked child, the hook returns None, and pytest continues with the selected tests. Each fork is created in advance,
+while the previous candidate runs, and then needs only the patch.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MUCH_OUTPUT = 256 * 1024
 
 
 def settle() -> None:
-    """Freeze live objects: a collection would touch, and so copy, every page that a fork shares with its parent."""
+    """Freeze live objects, because a collection would write to, and so copy, every page that a fork shares."""
     gc.collect()
     gc.freeze()
 
@@ -66,7 +66,7 @@ def silence(manager: Any) -> None:
     """Unregister the terminal reporter's hooks, because its output is discarded; tests can still look it up."""
     terminal = manager.getplugin("terminalreporter")
     for caller in (manager.get_hookcallers(terminal) or ()) if terminal is not None else ():
-        with contextlib.suppress(AttributeError, ValueError):  # another version of pluggy: leave it
+        with contextlib.suppress(AttributeError, ValueError):  # another version of pluggy: leave its caches alone
             caller._remove_plugin(terminal)
 
 
@@ -84,7 +84,7 @@ def begin_capture(manager: Any) -> None:
 
 
 class Capture:
-    """Captures output once for all tests and discards it. Raises AttributeError if pytest captures differently."""
+    """Captures the output of all tests at once and discards it. Raises AttributeError if pytest captures differently."""
 
     def __init__(self, manager: Any) -> None:
         self._manager = manager
@@ -262,7 +262,9 @@ class Hot:
         for descriptor in (writer, commands, answers):
             os.close(descriptor)
         first = self.answer(time.monotonic() + seconds)
-        self.problem = None if first and "ready" in first else (first or {}).get("problem", "it did not become ready")
+        self.problem = (
+            None if first and "ready" in first else (first or {}).get("problem", "the hot process did not become ready")
+        )
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -303,7 +305,7 @@ class Hot:
             os.close(descriptor)
 
 
-#: The number of times that candidates may kill the hot process before the warm route takes over for good.
+#: The number of times that candidates may kill the hot process before the warm route replaces it permanently.
 _MOST_LOSSES = 20
 
 _START_SECONDS = 60.0

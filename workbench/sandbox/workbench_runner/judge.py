@@ -50,7 +50,8 @@ def judge(
     unfinished = [name for name in started if name not in tests or tests[name]["outcome"] == "missing"]
     where = " in " + unfinished[-1] if unfinished else _before_tests(events, required) if not started else ""
     if ended == "timeout" and required and _failed_to_the_last(outcomes):
-        # All its tests are reported and only the exit is missing; the machine's load must not decide the verdict.
+        # All tests are reported and only the exit is missing, so judge by the tests: the machine's load must not decide
+        # the verdict.
         ended, last = "exit", {"e": "end", **(last or {})}
     verdict, reason, detail = _decide(outcomes, problems, last, status, ended, memory_exceeded, where)
     if reason == "collection" and problems:
@@ -60,7 +61,7 @@ def judge(
                 outcome["traceback"] = problems[0]["traceback"]
     told = (event["name"] for event in events if event["e"] == "changed")
     return {
-        # Some engines report the kernel's kill much later, and it would be attributed to the next candidate.
+        # Some engines report the kernel's kill much later, when it would be attributed to the next candidate.
         "restart": memory_exceeded and ended == "exit",
         "verdict": verdict,
         "reason": reason,
@@ -152,7 +153,7 @@ def _compare(
     if not last.get("compared"):
         return "failed", "tampered", "It passed, but the test framework was not compared with its original state."
     if last.get("exit") != 0 or status != 0:
-        return "failed", "exit_status", "Every test passed but pytest ended with status {}.".format(last.get("exit"))
+        return "failed", "exit_status", "Every test passed, but pytest ended with status {}.".format(last.get("exit"))
     if not outcomes:
         return "failed", "missing_tests", "No test ran."
     return "passed", "", ""

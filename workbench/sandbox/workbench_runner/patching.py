@@ -3,7 +3,7 @@
 The unit of patching is the outermost function around the changed body: its code object contains those of all functions
 inside. The file must be the pristine one except for the unit's lines; the unit must parse to exactly one function with
 the same decorators and parameters; its code must have the same free variables and be the same kind (plain, generator,
-coroutine). Functions that run at import are excluded by the caller, who has traced them.
+coroutine). The caller has traced which functions run at import, and excludes them.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def definitions(tree: ast.AST) -> Iterator[tuple[Definition, str, int, tuple[Def
 
 
 def first_line(node: Definition) -> int:
-    """Return the line on which a definition begins, its decorators included."""
+    """Return the line on which a definition begins, including its decorators."""
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
@@ -134,7 +134,7 @@ def compile_unit(text: bytes, unit: dict[str, Any], filename: str, flags: int) -
 
 
 class Index:
-    """Every live function of the tree, found before ``gc.freeze`` hides it."""
+    """The live functions of the tree, collected before ``gc.freeze`` hides them."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -171,10 +171,10 @@ class Index:
         linecache.clearcache()
 
 
-#: Why a body is tested cold: an imported repository leaves pieces of its bytecode in freed memory, which a fork inherits, so
-#: code that may read its own process runs in an interpreter that never imported the original. The rule is static; a false
-#: alarm only costs time.
-INTROSPECTS = "it looks into its own process"
+#: Reason for testing a body cold. An imported repository leaves pieces of its bytecode in freed memory, which a fork
+#: inherits. Code that may read its own process therefore runs in an interpreter that never imported the original. The
+#: rule is static; a false alarm only costs time.
+INTROSPECTS = "it inspects its own process"
 
 _WORDS = re.compile(
     rb"\b(?:_?ctypes|cffi|gc|mmap|marshal|tracemalloc|currentframe|_getframe|_current_frames|settrace|setprofile|f_back|"
@@ -187,5 +187,5 @@ _OPENS = re.compile(rb"\b(?:open|fdopen|FileIO|read_bytes|read_text|preadv?)\b")
 
 
 def uses_introspection(text: bytes, original: bytes) -> bool:
-    """Return whether a function's text, unlike its original's, may look at its own memory or frames."""
+    """Return whether a function's text may inspect its own memory or frames and the original text does not."""
     return _WORDS.search(text) is not None or (_OPENS.search(text) is not None and _OPENS.search(original) is None)

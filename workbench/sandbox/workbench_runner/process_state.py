@@ -1,8 +1,8 @@
 """Detect what a candidate changed in its process (classes, modules, functions, ``sys``), and which files it opened.
 
 Library calls can set attributes of any name, so a body that looks harmless can replace the ``==`` of a class and return
-an object that equals whatever a test expects. Static rules cannot detect that; comparing the process before and after
-can. A body may also read the expected values from the tests' data, or change them.
+an object that equals whatever a test expects. Static rules cannot detect this, so the process is compared before and
+after. A body may also read the expected values from the tests' data, or change them.
 
 CPython assigns a version number to every change of a class and of a dictionary. Reading all numbers takes half a
 millisecond, and attributes are compared only where a number changed: reading an attribute changes a reference count,
@@ -25,7 +25,7 @@ from typing import Any
 
 from .judge import PROCESSES
 
-#: Modules of the test framework, whose functions decide outcomes, and of the runner itself.
+#: Modules of the test framework, which determine outcomes, and of the runner itself.
 _FRAMEWORK = ("_pytest.", "pluggy.", "unittest.case", "unittest.suite", "workbench_runner.", "builtins")
 
 #: Modules of pytest that do not affect outcomes; "assertion" because pytest sets hooks there for every test.
@@ -38,17 +38,17 @@ _NO_SAY = tuple(
     )
 )  # fmt: skip
 
-#: Attributes that Python sets lazily, or that only describe.
+#: Attributes that Python sets lazily, or that only describe their object.
 _DESCRIBING = frozenset(
     f"__{name}__"
     for name in ["annotations", "annotate", "annotations_cache", "cached", "doc", "slotnames", "warningregistry", "wrapped"]
 )  # fmt: skip
-#: Attributes of ``sys`` that pytest replaces for each test, or Python on an error.
+#: Attributes of ``sys`` that pytest replaces for each test, or that Python replaces on an error.
 _OF_SYS = frozenset(["stdin", "stdout", "stderr", "last_type", "last_value", "last_traceback", "last_exc"])
 
 #: Audit events of file operations; their first two arguments may be paths.
 _OF_FILES = frozenset(["open", "os.remove", "os.rename", "os.link", "os.symlink", "os.truncate"])
-#: Audit events of new processes, whose actions are not observed.
+#: Audit events of new processes; what these processes do is not observed.
 _OF_PROCESSES = frozenset(["subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec"])
 _PYTEST = f"{os.sep}_pytest{os.sep}"
 #: Devices that every body may use.
@@ -70,7 +70,7 @@ _MOST = 200
 
 
 class _Versions:
-    """The version numbers of objects; on a Python without them every object counts as changed."""
+    """The version numbers of objects; on a Python without version numbers, every object counts as changed."""
 
     def __init__(self, objects: Sequence[object], place: int | None, number: type[Any]) -> None:
         self._number = number
@@ -125,7 +125,7 @@ class ProcessState:
         )
 
     def listen(self, emit: Callable[..., None], root: str, file: str, function: str) -> None:
-        """Record events that leave no trace afterwards: replaced functions, temporary classes, opened files.
+        """Record events that a comparison cannot detect: replaced functions, temporary classes, opened files.
 
         ``emit`` reports an event at once, because code that is written into the tree may run and erase stored notes.
         ``function`` is the qualified name of the candidate's function; special methods that it defines count.
@@ -237,7 +237,7 @@ class ProcessState:
             same = same and not any(_different(self._attributes[at], _namespace(cls)))
             # A class counts changes of its bases as its own.
             if same and changed.isdisjoint(_ids(_mro(cls)[1:])) and not _name_of(cls).startswith(_FRAMEWORK):
-                yield f"{_name_of(cls)}, which it put back"
+                yield f"{_name_of(cls)}, which it restored"
 
     def _of_modules(self) -> Iterator[str]:
         for at in self._module_versions.moved():
@@ -298,7 +298,7 @@ def _registry(cls: type) -> set[Any]:
 
 
 def _all_classes() -> Iterator[type]:
-    """Yield every class; :mod:`gc` leaves frozen ones out."""
+    """Yield every class, including frozen classes, which :mod:`gc` omits."""
     found: set[int] = set()
     pending: list[type] = [object]
     while pending:
@@ -346,7 +346,7 @@ def _globals(module: types.ModuleType) -> dict[str, Any]:
 
 
 class _Kinds(dict[int, tuple[type, bool]]):
-    """Whether instances of a type run code when they are called or looked up, cached by the type's id."""
+    """A cache, by the type's id, of whether instances of a type run code when they are called or looked up."""
 
     def is_code(self, value: object) -> bool:
         kind = type(value)
@@ -360,7 +360,7 @@ _is_code = _Kinds().is_code
 
 
 def _tokens(names: Iterable[Any]) -> dict[str, object]:
-    """Return the code objects under some names, and the ids of all other values, so that none is kept alive."""
+    """Return the code objects under some names, and only the ids of other values, so that none is kept alive."""
     return {name: value if _is_code(value) else id(value) for name, value in dict(names).items()}
 
 
@@ -396,13 +396,13 @@ def _made_by(value: object, file: str, prefix: str) -> bool:
 
 
 def _is_method(value: object) -> bool:
-    """Return whether a value is an ordinary ``__eq__``: a method, a built-in, a mock's, or none."""
+    """Return whether a value is an ordinary ``__eq__``: a method, a built-in, a mock's, or absent."""
     kinds = (types.FunctionType, types.WrapperDescriptorType, types.MethodDescriptorType)
     return value is None or isinstance(value, kinds) or type(value).__module__ == "unittest.mock"
 
 
 def _place(read: Any, changes: Sequence[Any]) -> int | None:
-    """Return the index of the version number in the object's memory; None if there is none."""
+    """Return the index of the version number in the object's memory, or None if the object has no version number."""
     seen = [read()]
     for change in changes:
         change()

@@ -18,7 +18,7 @@ _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 
-#: Below this, the cheaper upper bound is accurate enough.
+#: Memory below which the cheaper upper bound is accurate enough.
 _WORTH_A_CLOSER_LOOK = 64 * 2**20
 
 
@@ -52,7 +52,7 @@ def unharden_child() -> None:
 
 
 def limit_work(limits: dict[str, Any]) -> None:
-    """Set the limits that belong to one candidate: processor time and the largest file."""
+    """Set the limits of a single candidate: processor time and maximum file size."""
     _limit(resource.RLIMIT_FSIZE, int(limits["file_mb"] * 2**20))
     _limit(resource.RLIMIT_CPU, int(limits["seconds"] * 4) + 10)
 
@@ -99,7 +99,7 @@ def limits_of(pid: int) -> bytes:
 
 
 def others(keep: Collection[int] = ()) -> list[int]:
-    """Return the live descendants; in a PID namespace, all its processes."""
+    """Return the live descendants or, in a PID namespace, all of its processes."""
     me = os.getpid()
     parents = {}
     try:
@@ -159,7 +159,7 @@ def _proportional(pid: int) -> int:
 
 
 def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
-    """Stop, then kill all descendants (fork bombs would outrun a plain kill); return whether only ``keep`` is left."""
+    """Stop, then kill all descendants (fork bombs would outrun a plain kill); return whether only ``keep`` remains."""
     deadline = time.monotonic() + patience
     while True:
         pids = others(keep)
@@ -181,7 +181,7 @@ def end_all(keep: Collection[int] = (), patience: float = 2.0) -> bool:
 def remove_segments() -> None:
     """Remove System V shared memory, semaphores and queues, which outlive processes."""
     if os.getpid() != 1:
-        return  # without namespaces, they are forbidden
+        return  # without namespaces, creating them is forbidden
     for name, arguments in (("shm", (0, None)), ("sem", (0, 0, None)), ("msg", (0, None))):
         try:
             with open(f"/proc/sysvipc/{name}") as file:
@@ -197,7 +197,7 @@ def reap(keep: Collection[int] = ()) -> dict[int, tuple[int, int]]:
     ended: dict[int, tuple[int, int]] = {}
     while True:
         try:
-            # A process in ``keep`` that died is left to its owner.
+            # A dead process in ``keep`` is reaped by its owner.
             info = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return ended

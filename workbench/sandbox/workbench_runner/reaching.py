@@ -25,7 +25,7 @@ FRAMEWORK = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest", "no
 _DATA = frozenset(
     [type(None), bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, object]
 )
-#: Standard library modules whose classes only hold data, and those of which only instances do.
+#: Standard library modules whose classes and instances only hold data, and modules whose instances alone do.
 _CLASSES = frozenset(["collections", "datetime", "decimal", "fractions", "uuid", "enum", "pathlib", "re"])
 _INSTANCES = _CLASSES | {"_io", "argparse", "types"}
 _FUNCTIONS = (types.FunctionType, types.MethodType)
@@ -41,14 +41,14 @@ class Reach:
 
     @staticmethod
     def value(found: Any) -> Any:
-        """Return the value of an expression, unless it leads out of the project and its data."""
+        """Return the value of an expression. Raises AccessRefused if it leads out of the project and its data."""
         if not _is_allowed(found):
             raise AccessRefused(f"it reaches a {type(found).__name__}")
         return found
 
     @staticmethod
     def called(found: Any) -> Any:
-        """Return a callable that is about to be called, unless it gives dynamic access."""
+        """Return a callable that is about to be called. Raises AccessRefused if it gives dynamic access."""
         if type(found) in _FUNCTIONS and _is_powerful(found, POWERS | {"format", "format_map"}):
             raise AccessRefused(f"it calls {found.__name__}")
         return found if type(found) in (*_FUNCTIONS, types.BuiltinMethodType) else Reach.value(found)
@@ -84,13 +84,13 @@ class Reach:
     def namespace(thing: Any) -> dict[str, Any]:
         """Return the attributes of an object, as ``vars`` does."""
         if not _is_instance(thing):
-            raise AccessRefused(f"it reaches the names of a {type(thing).__name__}")
+            raise AccessRefused(f"it accesses the names of a {type(thing).__name__}")
         found: dict[str, Any] = vars(thing)
         return dict(found) if _is_of_tests(thing) else found
 
     @staticmethod
     def template(text: Any) -> Any:
-        """Return a template that is about to be formatted, unless it reads attributes."""
+        """Return a template that is about to be formatted. Raises AccessRefused if it reads attributes."""
         if isinstance(text, str):
             _check_fields(text)
         else:

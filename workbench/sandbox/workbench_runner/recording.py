@@ -1,7 +1,7 @@
 """Record which public callables and commands of a project its tests call, with literal arguments and results.
 
-A profile hook sees the calls of functions while tests run. It knows a function by its code, so that decorated functions
-are recorded by what their innermost function receives and returns.
+A profile hook sees the calls of functions while tests run. It identifies a function by its code object, so for a
+decorated function it records what the innermost function receives and returns.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from .values import NotLiteral, encode
 
 MOST_CALLS = 40
 
-#: Calls whose arguments are encoded: of a callable from tests, of a callable from the project, and of a constructor.
+#: Maximum numbers of calls with encoded arguments: of a callable from tests, of a callable from the project, and of a
+#: constructor.
 _FROM_TESTS, _FROM_PROJECT, _CONSTRUCTED = 2000, 400, 5000
 
 _RETURNS = frozenset(code for name, code in dis.opmap.items() if name in ("RETURN_VALUE", "RETURN_CONST"))
@@ -42,12 +43,15 @@ _PLAIN_NEW = (object.__new__, dict.__new__, list.__new__, set.__new__)
 
 
 class Site(NamedTuple):
-    """What a code object belongs to; ``role`` is ``function``, ``method``, ``class method``, ``constructor``, ``command``."""
+    """The callable or command that has a code object.
+
+    ``role`` is ``function``, ``method``, ``class method``, ``constructor`` or ``command``.
+    """
 
     role: str
     function: Any
     module: str
-    name: str  # a method's without its class, a command's program
+    name: str  # a method's name without its class, or a command's program
 
 
 class Signature:
@@ -89,7 +93,7 @@ class Recorded:
         self.about = {"kind": kind, "module": module, "qualname": qualname, "path": place[0], "line": place[1]}
         self.signature = signature
         self.constructor: Signature | None = None
-        # Calls from tests on fresh objects, and all others, which are only used if those are few
+        # Calls from tests on fresh objects; and all other calls, which are only used if there are few of the former
         self.calls: tuple[dict[Any, tuple[str, str]], dict[Any, tuple[str, str]]] = ({}, {})
         self.left = [_FROM_TESTS, _FROM_PROJECT]
         self.unliteral: Counter[str] = Counter()
@@ -109,7 +113,7 @@ class Recorded:
         calls: list[dict[str, Any]] = []
         for key, own, values in zip(keys, selves, inputs, strict=True):
             if None in values or None in (own or ()):
-                self.unliteral["an argument left at a default that is no literal"] += 1
+                self.unliteral["an argument left at a default that is not a literal"] += 1
             elif len(calls) < MOST_CALLS:
                 calls.append(dict(zip(("self", "inputs", "result", "test"), (own, values, *merged[key]), strict=True)))
         return {
@@ -118,7 +122,7 @@ class Recorded:
 
 
 def _without_odd_defaults(parameters: list[Any], rows: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Leave out parameters that every call leaves at a default that is no literal; those after them become keywords."""
+    """Leave out parameters that every call leaves at a non-literal default; later ones become keywords."""
     unpacks = any(
         one["kind"] == "variadic" and any(row[at] != "()" for row in rows) for at, one in enumerate(parameters)
     )
@@ -134,7 +138,7 @@ def _without_odd_defaults(parameters: list[Any], rows: list[Any]) -> tuple[list[
 
 
 class Recorder:
-    """A pytest plugin; only what runs in a test, its fixtures included, is recorded."""
+    """The pytest plugin that records calls made in tests and their fixtures."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self._own = set(spec["own_modules"])
@@ -214,7 +218,7 @@ class Recorder:
                     called(frame, site)
                 elif event == "return":
                     returned(frame, argument)
-            except Exception:  # a value with a will of its own must not fail the test
+            except Exception:  # a value that raises when it is encoded must not fail the test
                 self._known[frame.f_code] = None
 
         return hook
@@ -225,7 +229,7 @@ class Recorder:
         return belongs(name, self._own)
 
     def _is_source(self, frame: types.FrameType) -> bool:
-        """Return whether a frame is the project's own; the examples of its docstrings are tests."""
+        """Return whether a frame runs the project's own code; examples in docstrings count as tests."""
         return self._has_sources(frame.f_globals) and not frame.f_code.co_filename.startswith("<doctest ")
 
     def _has_sources(self, namespace: dict[str, Any]) -> bool:
@@ -297,7 +301,9 @@ class Recorder:
         known = self._known.setdefault(code, site)
         if known is None or known is site:
             return
-        if known.function is not site.function:  # made by one decorator that does not name what it wraps
+        if (
+            known.function is not site.function
+        ):  # these functions come from one decorator that does not set ``__wrapped__``
             self._drop(known, "It shares its code with other functions.")
             self._known[code] = None
         elif site.name == site.function.__name__:
@@ -350,7 +356,7 @@ class Recorder:
             recorded.unliteral[str(reason)] += 1
 
     def _object(self, receiver: Any, recorded: Recorded) -> tuple[Any, bool]:
-        """Return what an object was made of, or why that is not known, and whether a method of it was called before."""
+        """Return an object's constructor arguments, or why they are unknown, and whether a method was called before."""
         known = self._objects.get(id(receiver))
         if known is None or known[0]() is not receiver:
             return ("made otherwise" if recorded.constructor is not None else ()), False
@@ -411,7 +417,7 @@ class Recorder:
         made = values[code.co_varnames[0]]
         owner = type(made)
         constructor = self._constructor(owner)
-        if constructor is None or constructor[0] is not code:  # called by ``super()``
+        if constructor is None or constructor[0] is not code:  # called through ``super()``
             return
         self._constructed[owner] += 1
         if self._constructed[owner] > _CONSTRUCTED:
@@ -424,7 +430,7 @@ class Recorder:
             inputs = str(reason)
         number, objects = id(made), self._objects
         reference: Any = lambda: made  # noqa: E731
-        if type(made).__weakrefoffset__:  # else it has slots
+        if type(made).__weakrefoffset__:  # otherwise it has slots
             reference = weakref.ref(made, lambda gone: objects.pop(number, None))
         objects[number] = [reference, inputs, False]
 
@@ -448,7 +454,7 @@ def _at(module: str, qualname: str) -> Any:
 
 
 def _innermost(value: Any) -> types.FunctionType | None:
-    """Return the function that decorators wrap; None if there is none."""
+    """Return the innermost function that decorators wrap, or None."""
     for _ in range(20):
         if isinstance(value, (staticmethod, classmethod)):
             value = value.__func__

@@ -30,8 +30,8 @@ from .watching import Exit, SuiteErrors, watch
 _BOOTSTRAP = "import sys; sys.path[:] = [p for p in sys.path if p]; sys.path.insert(0, %r); from workbench_runner.%s import main; main()"
 
 
-#: The niceness of tests, so that the engine and the app stay responsive. No higher: their time limits allow for ten times
-#: the original's time, and a busy machine must not use that up.
+#: The niceness of tests, so that the engine and the app stay responsive. It is not higher, because the time limits are
+#: ten times the original's time, and a busy machine must not use that up.
 _NICENESS = 5
 
 
@@ -74,7 +74,7 @@ class Server:
         blocker = Blocker(self.settings["own_modules"])
         sys.meta_path.insert(0, blocker)
         failed = []
-        import pytest  # noqa: F401 - the point is to have it imported
+        import pytest  # noqa: F401 - imported for the forks
 
         plugins = ["_pytest." + name for name in _builtin_plugins()]
         for name in [*plugins, "unittest.mock", "coverage", "tempfile", "logging", *self.settings["preload"]]:
@@ -106,13 +106,13 @@ class Server:
         }
 
     def run(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Test one candidate and return the report; everything that it started is gone when this returns."""
+        """Test one candidate and return the report; every process that it started has ended by then."""
         began = time.monotonic()
         nonce = secrets.token_hex(16)
         content = base64.b64decode(job["content"])
         report, slower = None, ""
         if job["route"] in ("auto", "hot") and not job["function"]:
-            slower = "no function that may be patched was named"
+            slower = "the job names no function to patch"
             self.fork_server.warm_up(job)
         elif job["route"] in ("auto", "hot") and job["tests"]:
             report, slower = self.fork_server.run(job, content, nonce)
@@ -150,7 +150,7 @@ class Server:
         report["route"] = route
         report["stderr"] = words.close(self.settings["root"]) if words is not None else ""
         if not clean:
-            report["suspicious"].append("it outlived its end")
+            report["suspicious"].append("its process outlived its own exit")
             report["restart"] = True
         if spec["write_bytecode"] and report["verdict"] != "timeout":
             self.tree.harvest()

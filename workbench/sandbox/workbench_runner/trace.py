@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
 
-#: Files whose functions are not tasks, unless tasks are selected as published; not measuring them saves time.
+#: Files whose functions are not tasks unless tasks are selected as published; they are not measured, which saves time.
 _TESTS = ("*/test_*.py", "*/*_test.py", "*/conftest.py")
 
 
@@ -36,8 +36,8 @@ class Tracer:
 
         ``{"contexts": [ids], "masks": [hex], "files": {path: {"statements": [lines], "lines": {line: mask number},
         "branches": [[from, to, mask number or -1]]}}}``. Bit n of a mask stands for the n-th context; lines that the
-        same tests execute share one mask. ``branches`` are all arcs out of lines with several exits, a negative line
-        being the exit of a function; -1 means that it was never taken.
+        same tests execute share one mask. ``branches`` are all arcs out of lines with several exits; a negative line
+        stands for the exit of a function, and mask number -1 means that the arc was never taken.
         """
         self._coverage.stop()
         self._arcs.close(self._data())
@@ -86,7 +86,7 @@ class Tracer:
 
         lines: dict[int, int] = {}
         for (start, end), mask in executed.items():
-            # The line that an arc comes from may have run before the context was switched.
+            # The source line of an arc may have run before the context was switched.
             if end > 0:
                 for line in {end, first(end)}:
                     lines[line] = lines.get(line, 0) | mask
@@ -97,14 +97,14 @@ class Tracer:
 
 
 class _ArcRecorder:
-    """Takes the measured arcs from coverage.py at every switch of the context, before they go into its database.
+    """Takes the measured arcs from coverage.py at every switch of the context, before they reach its database.
 
-    The database would take several times as long as the tests. If a version of coverage.py does not hand the arcs over
-    in this way, they are read from its database at the end.
+    Writing to the database would take several times as long as the tests. With a version of coverage.py that does not
+    allow this, the arcs are read from the database at the end.
     """
 
     def __init__(self, data: Any) -> None:
-        self.contexts: dict[str, int] = {"": 1}  # name -> its bit
+        self.contexts: dict[str, int] = {"": 1}  # context name -> its bit
         self.arcs: dict[str, dict[tuple[int, int], int]] = {}  # file -> arc -> bits of the contexts that took it
         self._bit = 1
         data.add_arcs = self._add
@@ -122,7 +122,7 @@ class _ArcRecorder:
                 known[arc] = known.get(arc, 0) | bit
 
     def close(self, data: Any) -> None:
-        """Read the database if nothing has been handed over."""
+        """Read the arcs from the database if none have been received."""
         if self.arcs:
             return
         for context in sorted(data.measured_contexts()):

@@ -32,7 +32,7 @@ class Tree:
         self._signatures: dict[str, tuple[int, int, int, int]] = {}
 
     def load(self, files: list[Any]) -> None:
-        """Take ``[path, mode, base64]`` entries as the pristine tree and write them."""
+        """Store ``[path, mode, base64]`` entries as the pristine tree and write them."""
         self._add([(path, mode, base64.b64decode(data)) for path, mode, data in files], None)
         self.reset()
 
@@ -73,7 +73,7 @@ class Tree:
         return len(found)
 
     def strangers(self) -> list[str]:
-        """Return the files that were added to the tree or the scratch folders, without bytecode."""
+        """Return the files that were added to the tree or the scratch folders, except bytecode."""
         found = []
         for folder in (self.root, *self.scratch):
             for here, _, names in os.walk(folder):
@@ -101,7 +101,7 @@ class Tree:
                 self._signatures.pop(relative, None)
 
     def reset(self) -> None:
-        with contextlib.suppress(PermissionError):  # Podman's own; a candidate cannot change it
+        with contextlib.suppress(PermissionError):  # created by Podman; a candidate cannot change it
             os.chmod(self.root, 0o755)
         self._sweep(self.root, "")
         for folder in sorted(self._folders):
@@ -110,7 +110,7 @@ class Tree:
             if path not in self._signatures:
                 self._restore(path)
         for folder in self.scratch:
-            with contextlib.suppress(PermissionError):  # another user's; a candidate cannot change it
+            with contextlib.suppress(PermissionError):  # owned by another user; a candidate cannot change it
                 os.chmod(folder, 0o1777 if folder in ("/tmp", "/dev/shm") else 0o755)
             self._empty(folder)
 
@@ -125,7 +125,7 @@ class Tree:
                 self._remove(path)
 
     def _sweep(self, folder: str, prefix: str) -> None:
-        """Remove foreign files; drop the signatures of changed or missing ones."""
+        """Remove files that do not belong to the tree; forget the signatures of files that changed or are missing."""
         pending = [(folder, prefix)]
         seen = set()
         while pending:

@@ -27,7 +27,7 @@ _TEMPORARY = re.compile(
 )
 
 
-#: Built-in types, and functions without effects, which are written by their names
+#: Built-in types and functions without side effects; their canonical text is their name
 _NAMES = (
     "abs", "all", "any", "ascii", "bin", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod", "float",
     "frozenset", "hex", "int", "len", "list", "max", "min", "object", "oct", "ord", "pow", "range", "repr",
@@ -102,7 +102,7 @@ _CONTAINERS = (list, tuple, dict, set, frozenset)
 
 def _string(value: str) -> str:
     if _ADDRESS.search(value):
-        raise NotLiteral("an address of an object")
+        raise NotLiteral("the address of an object")
     if _TEMPORARY.search(value):
         raise NotLiteral("a temporary path")
     return repr(value)
@@ -183,7 +183,9 @@ def _infinity(text: str) -> float:
 
 
 def _ratio(numerator: int, denominator: int) -> fractions.Fraction:
-    if type(numerator) is not int or type(denominator) is not int:  # a string such as '1e999999999' would never end
+    if (
+        type(numerator) is not int or type(denominator) is not int
+    ):  # converting a string such as '1e999999999' would take forever
         raise ValueError("not a canonical value: a Fraction of something else than two integers")
     return fractions.Fraction(numerator, denominator)
 

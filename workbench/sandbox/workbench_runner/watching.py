@@ -16,7 +16,7 @@ from . import processes
 
 
 class WatchedRun(NamedTuple):
-    """Events with the right nonce, wait status or None, and the end: ``exit``, ``timeout``, ``flood`` or ``memory``."""
+    """Events with the right nonce, wait status or None, and the end: ``exit``, ``timeout``, ``flood``, ``memory``."""
 
     events: list[dict[str, Any]]
     status: int | None
@@ -25,7 +25,7 @@ class WatchedRun(NamedTuple):
 
 
 class End(Protocol):
-    """The end of a process; ``descriptor``, if there is one, becomes readable then, and ``peak`` (bytes) is known."""
+    """The end of a process. Its ``descriptor``, if any, then becomes readable, and ``peak`` (bytes) is known."""
 
     descriptor: int | None
     peak: int
@@ -66,7 +66,8 @@ class Exit:
         return status
 
 
-#: Number of bytes stored of its beginning, which names the file, and of its end, which has the reason.
+#: Number of bytes stored from the beginning of the output, which names the file, and from its end, which has the
+#: reason.
 _FIRST, _LAST = 4096, 12288
 
 
@@ -145,7 +146,8 @@ def watch(
             if status is None and time.monotonic() > deadline:
                 break
         if status is not None:
-            # Between two checks it may exceed the machine's memory, or that of a surrounding control group, which reports no kill.
+            # Between two checks, a candidate may exceed the memory of the machine or of a surrounding control group,
+            # which does not report kills.
             killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
             return WatchedRun(events, status, "exit", killed and end.peak > memory)
         if end.descriptor is None and ((events and events[-1]["e"] in _LAST_EVENTS) or (closed and ready)):
