@@ -63,7 +63,7 @@ class WorkEstimate:
     # Seconds for building the tasks first, included in `seconds` above: 0 if they are already built. If None (unknown),
     # `seconds` does not include it
     building: float | None = 0.0
-    up_to: bool = False  # Whether all figures are upper bounds
+    up_to: bool = False  # whether all figures are upper bounds
     # Columns of a study with no measured time; `seconds` covers only the other columns
     without: tuple[str, ...] = ()
     documentation: Documentation | None = None  # None if no doc system is involved
@@ -111,7 +111,7 @@ class WorkEstimate:
         return f" ({duration(self.building)} of it for building the tasks)" if self.building else ""
 
     def beyond(self, most_dollars: float, most_minutes: float) -> str:
-        """Return which limit the estimate exceeds, or "" if it exceeds neither; 0 means no limit."""
+        """Return a phrase for the limit that the estimate exceeds, or "" if it exceeds neither; 0 means no limit."""
         docs = self.documentation or Documentation()
         cost = _known_sum(self.dollars, docs.dollars)
         seconds = _known_sum(self.seconds, docs.seconds)
@@ -220,7 +220,7 @@ def estimate_candidates(
     near = seconds_of_request(measured, evaluator)
     if candidates is None or near is None:
         return _estimate(candidates, "candidate", evaluator, requests)
-    # The time for their tests is unknown, but small compared to that of a request.
+    # The time of the tests is unknown, but small compared to that of a request.
     return _estimate(candidates, "candidate", evaluator, requests, near[0] * candidates, None, near[1])
 
 
@@ -243,7 +243,10 @@ def estimate_scores(measured: MeasuredRates, count: int, judges: Sequence[str]) 
 
 
 def estimate_alike(count: int, noun: str, took: Sequence[float], earlier: str) -> WorkEstimate:
-    """Estimate sequential work without a model; ``took`` has the seconds of the items that ``earlier`` describes."""
+    """Estimate sequential work without a model.
+
+    ``took`` contains the seconds of earlier items, which ``earlier`` describes.
+    """
     basis = _basis(len(took), earlier) if took else ""
     return WorkEstimate(count, noun, 0.0, median(took) * count if took else None, 0.0, basis)
 
@@ -365,7 +368,7 @@ def _as_path(source: str) -> str:
 
 
 def new_candidates(measured: MeasuredRates, source: str, ask: Ask) -> int | None:
-    """Return how many candidates an ask adds, or None if the tasks were never built or are selected by patterns."""
+    """Return the number of candidates that an ask adds; None if tasks were never built or are selected by patterns."""
     if ask.tasks:
         return len(ask.tasks) * ask.samples if not set("*?[") & set("".join(ask.tasks)) else None
     tasks = task_count(measured, source, ask.limit)
@@ -402,7 +405,7 @@ def estimate_rerun(measured: MeasuredRates, again: Sequence[Again]) -> WorkEstim
     estimate = added(
         estimate_candidates(measured, one.source, one.evaluator, candidates=one.asked)
         if one.asked or not one.tested
-        # Only the tests of these candidates run.
+        # These candidates are only tested, not requested again.
         else estimate_alike(one.tested, "candidate", measured.tested(one.source), "run")
         for one in again
     )
