@@ -26,16 +26,16 @@ from workbench.usage.verdicts import hidden_calls, job
 #: Incremented whenever the same repository would yield different usage tasks.
 USAGE_TASKS_FORMAT = 5
 MOST_TASKS = 200
-#: Maximum number of public callables to try on the calls of a task, and of calls to try them on.
+#: Maximum number of public callables to try on the calls of a task, and maximum number of these calls.
 _MOST_PROBED, _PROBED_CALLS = 200, 24
 #: Time limits in seconds: for a replay, and for each call of a function and of a command.
 _SECONDS, _SECONDS_A_CALL = 5.0, (1.0, 3.0)
-#: Number of characters after which more of a result does not identify a task any better.
+#: Number of characters beyond which a longer result does not identify a task any better.
 _TELLING = 80
 
 
 OnProgress = Callable[[str, int, int, str], None]
-"""Receives the stage (``suite``, ``trace`` or ``filter``), its finished and total amounts, and a message."""
+"""A callback that gets the stage (``suite``, ``trace`` or ``filter``), finished and total amounts, and a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ async def build_usage_tasks(
     on_progress("trace", len(passed), len(report.tests), text)
     found.sort(key=_worth)
     dropped += [
-        Dropped(one.id, "limit", f"The limit of {MOST_TASKS} tasks was reached before it.")
+        Dropped(one.id, "limit", f"The limit of {MOST_TASKS} tasks was reached before this callable.")
         for one in found[MOST_TASKS:]
     ]
     del found[MOST_TASKS:]
@@ -117,7 +117,7 @@ async def build_usage_tasks(
 
 
 def _of_passing(recorded: Mapping[str, Any], passed: frozenset[str]) -> dict[str, Any]:
-    """Return the recorded calls of tests that passed; the results of others may be wrong."""
+    """Return the recorded calls of tests that passed; calls of other tests may have wrong results."""
 
     def kept(calls: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         return [call for call in calls if not call.get("test") or call["test"] in passed]
@@ -173,7 +173,7 @@ class _Replays:
         first = await self._run(one, position, calls, task)
         second: dict[int, TestOutcome] = {}
         if any(test.value for test in first.values()):
-            # Each second call without those between, because a result may depend on the calls before it
+            # Every other call, because a result may depend on the calls before it
             for odd in (0, 1):
                 part = {number: call for number, call in calls.items() if number % 2 == odd}
                 second |= await self._run(other, position, part, task)
@@ -186,7 +186,7 @@ class _Replays:
         self, workers: Pool, position: int, calls: Mapping[int, Call], task: UsageTask, answer: str = ""
     ) -> dict[int, TestOutcome]:
         """Return the outcomes of an answer, or of the reference, on calls by their numbers; some may be missing."""
-        # Some commands never end without a terminal, or wait for what the tests had replaced.
+        # Some commands never end without a terminal, or wait for something that the tests had replaced.
         a_call = _SECONDS_A_CALL[task.target.kind == "command"]
         limits = replace(self.limits, seconds=_SECONDS + a_call * len(calls))
         report = await workers.run(job("replay", position, calls, answer or task.target.reference, limits))
@@ -308,10 +308,10 @@ def _is_echo(call: Call) -> bool:
 def _with_shown(task: UsageTask, fitting: Mapping[tuple[str, ...], frozenset[str]]) -> UsageTask | Dropped:
     """Choose two calls to show: with different results, fitted by the fewest other callables, then with long results.
 
-    ``fitting`` has, by the inputs of some calls, the other callables with the same result.
+    ``fitting`` maps the inputs of some calls to the other callables with the same result.
     """
     calls = task.hidden
-    every = frozenset[str]().union(*fitting.values())  # may fit a call that they were not tried on
+    every = frozenset[str]().union(*fitting.values())  # may fit a call on which they were not tried
 
     def rank(pair: tuple[int, int]) -> tuple[object, ...]:
         rest = {call.expected for number, call in enumerate(calls) if number not in pair}

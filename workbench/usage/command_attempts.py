@@ -125,7 +125,7 @@ def _of_options(own: Sequence[PageCommand], page: UsagePage, task: UsageTask) ->
 
 
 def _orders(holes: Sequence[str], taken: int) -> list[tuple[str, ...]]:
-    """Return orders of the inputs, each with a different input as an option's value."""
+    """Return orderings of the inputs; in each, a different input is the option's value."""
     if not taken or len(holes) < 2:
         return [tuple(holes)]
     ways = itertools.permutations(holes, min(taken, 2))

@@ -27,8 +27,8 @@ MOST_CALLS = 22
 VARIED_TO = 5
 """Forms of commands with fewer calls than this get additional calls on other inputs.
 
-Tests often call a command once for each option, on the same few files. The number is small, because every call starts a
-process.
+Tests often call a command once for each option, on the same few files. The number of additional calls is small, because
+every call starts a process.
 """
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -37,7 +37,7 @@ _ATTACHED = re.compile(r"(-[A-Za-z])(\d+)")
 
 
 def tasks_of_calls(recorded: Mapping[str, Any], names: PublicNames) -> tuple[list[UsageTask], list[Dropped]]:
-    """Return a task for each public callable and each form of a command, and the ones that were dropped."""
+    """Return a task for each public callable and each form of a command, and the dropped callables and forms."""
     tasks: dict[str, UsageTask] = {}
     dropped: dict[str, Dropped] = {}
     for entry in recorded.get("callables", ()):
@@ -152,7 +152,7 @@ def _parameters(declared: Sequence[Mapping[str, Any]], inputs: Sequence[Sequence
 def _arguments(parameters: Sequence[_Parameter], letters: Iterator[str]) -> tuple[str, dict[str, _Parameter]]:
     """Return the arguments of the reference's call, and its parameters by their neutral names.
 
-    Parameters that have their defaults in every call are left out, unless positional ones after them need them.
+    Parameters that have their defaults in every call are left out, unless later positional parameters require them.
     """
     variadic = any(one.kind == "variadic" and not one.is_empty for one in parameters)
     used: dict[str, _Parameter] = {}
@@ -179,9 +179,9 @@ def _arguments(parameters: Sequence[_Parameter], letters: Iterator[str]) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A part of a command line: ``text`` as typed, before a value if it has a ``slot``."""
+    """A part of a command line: ``text`` as typed; with a ``slot``, it precedes a value."""
 
-    text: str  # an option, subcommand or `--option=`; "" before a value that stands alone
+    text: str  # an option, subcommand or `--option=`; "" before a value by itself
     slot: str = ""  # the option or operand that the value belongs to, or "" without a value
     option: str = ""  # the option that the value belongs to, if any
     value: str = ""
@@ -224,7 +224,7 @@ def _of_commands(entries: Iterable[Mapping[str, Any]], names: PublicNames) -> It
     for program, calls in programs.items():
         path, line = _place_of(program, names)
         if not path:
-            continue  # the file is not in the repository, or a test created it
+            continue  # the file is not in the repository, for example because a test created it
         forms: defaultdict[tuple[object, ...], dict[tuple[object, ...], _CommandCall]] = defaultdict(dict)
         for call in calls:
             forms[(*(word.shape for word in call.words), bool(call.stdin))].setdefault(call.key, call)
@@ -336,7 +336,7 @@ def _of_form(program: str, path: str, line: int, calls: Sequence[_CommandCall]) 
     for number, word in enumerate(calls[0].words):
         values = {call.words[number].value for call in calls}
         before = shlex.quote(word.text) if word.text else ""
-        # An operand that is the same in all calls is an input, too: a reader cannot derive it from the results.
+        # An operand that is the same in all calls is also an input, because a reader cannot derive it from the results.
         if word.slot and (word.is_file or not word.option or len(values) > 1):
             inputs.append(number)
             kind = "FILE" if word.is_file else "N" if all(map(_NUMBER.fullmatch, values)) else "TEXT"
