@@ -203,7 +203,7 @@ async def test_an_interrupted_study_goes_on_is_cancelled_and_reported(tmp_path, 
         await until(pilot, lambda: launched == [(path, "half")], "the process that goes on")
         await pilot.press("x")
         await on(pilot, ReportDialog)
-        assert "parquet (the rows of csv)" in " ".join(screen_text(app).replace("│", " ").split())
+        assert "parquet (the same rows as csv)" in " ".join(screen_text(app).replace("│", " ").split())
         app.screen.query_one("#file").value = str(tmp_path / "half.tex")
         await pilot.press("enter")
         await until(pilot, lambda: reported == [(path, "half", "latex", tmp_path / "half.tex")], "the report")

@@ -185,7 +185,7 @@ async def test_a_new_session_is_what_the_next_run_goes_into_also_after_a_restart
         await person.until(lambda: isinstance(person.app.screen, RunDialog))
         assert person.app.screen.values["session"] == "mine"
         person.app.screen.query_one("#session").focus()
-        await person.sees("The run goes into mine. It was chosen in Sessions")
+        await person.sees("The run goes into mine. The session was chosen in Sessions")
         await person.press("escape", "3")
         await person.until(lambda: names(person)[0] == "mine")
         person.app.screen.table.go_to(folder / "mine.session")

@@ -280,7 +280,7 @@ def session(tmp_path):
 
 
 async def test_modes_tabs_keys_and_rubrics_take_a_click(session):
-    async with trajectory(session, size=(200, 40)) as (pilot, screen):
+    async with trajectory(session, size=(240, 40)) as (pilot, screen):
         app = pilot.app
         score = screen.score
         first = screen_text(app)

@@ -253,7 +253,7 @@ def test_the_interval_of_the_difference_stands_whole_or_not_at_all():
 
     estimate = PassEstimate(1, 0.5, 9, 0)
     for tally, known in ((paired(6), True), (paired(2), False)):
-        columns = laid_out(pass_at(1, tally, estimate, estimate, 0), range(3))
+        columns = laid_out(pass_at("pass", 1, tally, estimate, estimate, 0), range(3))
         wide, narrow = ("".join(text for text, _ in columns.cells(2, width)) for width in (60, 16))
         assert ("[" in wide) == ("]" in wide) == known
         assert "[" not in narrow

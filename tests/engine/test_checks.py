@@ -235,7 +235,7 @@ def test_each_readme_is_held_against_the_content_that_its_trial_saw(recorded, ca
     assert main(["check", "--session", str(recorded.session), "--no-run"]) == 1
     lost = recorded.row("a-lost")
     assert (lost.state, lost.result_blob) == ("failed", None)
-    assert "has changed since, and its former content is no longer available." in str(lost.problem)
+    assert "has changed since the trial, and its former content is no longer available." in str(lost.problem)
     assert "has changed since" in capsys.readouterr().out
     # The repository as it was is kept: a name that has gone since is true there.
     assert (recorded.row("b-old").state, recorded.row("b-old").claims_untrue) == ("done", 0)

@@ -176,7 +176,7 @@ class Judge:
         ("[1]", "it did not return a list of Criterion."),
         ("[]", "it was asked for purpose of tier 3 and returned something else."),
         ('[Criterion(3, "purpose", "P", 13.0, 12.0, "r")]', "it returned 13.0 of 12.0, but only 0 to 12 are possible."),
-        ('[Criterion(3, "purpose", "P", float("nan"), 12.0, "r")]', "it gave nan of 12.0"),
+        ('[Criterion(3, "purpose", "P", float("nan"), 12.0, "r")]', "it returned nan of 12.0"),
     ],
 )
 async def test_a_judge_that_answers_nonsense_leaves_the_tier_unscored(folder: Path, answer: str, said: str) -> None:

@@ -192,8 +192,8 @@ SETTINGS = (
     Wrong(RUN, ("is not a regular file",), environment={"WORKBENCH_LOCAL_MODEL_PATH": "pipe"}),
     Wrong(RUN, ("is not a GGUF file",), environment={"WORKBENCH_LOCAL_MODEL_PATH": "README.md"}),
     Wrong(("locate",), ("home folder",), environment={"WORKBENCH_DATA_DIR": "~nosuchuser/x"}),
-    Wrong(RUN, ("folder of logs", "cannot be made"), 1, environment={"WORKBENCH_STATE_DIR": "/dev/null/x"}),
-    Wrong(RUN, ("cannot be made",), 1, environment={"WORKBENCH_DATA_DIR": "/dev/null/x"}),
+    Wrong(RUN, ("folder of logs", "cannot be created"), 1, environment={"WORKBENCH_STATE_DIR": "/dev/null/x"}),
+    Wrong(RUN, ("cannot be created",), 1, environment={"WORKBENCH_DATA_DIR": "/dev/null/x"}),
     Wrong(("cases", "--add", "folder"), ("cannot be written",), 1, environment={"WORKBENCH_DATA_DIR": "/dev/null/x"}),
 )
 
@@ -239,7 +239,7 @@ SESSIONS = (
         for text, words, code in (
             ("~CWD", ("is a folder",), 2),
             ("./folder", ("is a folder",), 2),
-            ("/dev/null/x/y.session", ("cannot be made",), 1),
+            ("/dev/null/x/y.session", ("cannot be created",), 1),
             ("./fake.session", ("is not a workbench session",), 1),
         )
     ),

@@ -32,7 +32,7 @@ def git(folder: Path, *arguments: str) -> str:
 #: What a writer may answer that is no honest docstring, the gate at which it is refused, and what is said.
 REFUSED = [
     ("Sure! Here it is: better", "answer", "it is prose or code"),
-    ("", "answer", "the writer answered nothing"),
+    ("", "answer", "the writer's answer is empty"),
     ('"""Return the sum.\n\nArgs:\n    modulus: The limit.\n"""', "claims", "add has no parameter modulus"),
     ('"""By luck, what exceeds whole thousands."""', "held-out samples", "0 of 3 passed before, 0 of 3 now"),
 ]

@@ -52,7 +52,7 @@ def test_an_ambiguous_beginning_names_the_items(tmp_path: Path, regenerated: tup
         writer.add_run("run", "document", {})
         for number in range(20):
             writer.add_trial(f"aa{number:014d}", "run", number, ("c", "c"), "white", "local", number)
-    with SessionReader(session) as reader, pytest.raises(UsageError, match="could be 20 items"):
+    with SessionReader(session) as reader, pytest.raises(UsageError, match="matches 20 items"):
         find_item(reader, "aa")
     with SessionReader(regenerated[0]) as reader, pytest.raises(UsageError, match="is a task; only trials have steps"):
         find_item(reader, f"{regenerated[1]['count_text']}:1")

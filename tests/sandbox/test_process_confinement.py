@@ -35,7 +35,7 @@ def test_the_guarantees_name_what_a_kernel_lacks() -> None:
     assert any(line.startswith("Network") for line in holes(KernelFeatures(0, False, True, True)))
     assert any("UDP" in line for line in holes(KernelFeatures(4, False, True, True)))
     assert any(line.startswith("Files") for line in holes(KernelFeatures(0, True, True, True)))
-    assert any("emptied" in line for line in holes(KernelFeatures(2, True, True, True)))
+    assert any("truncated" in line for line in holes(KernelFeatures(2, True, True, True)))
     assert any("signals" in line for line in holes(KernelFeatures(5, True, False, False)))
     assert any("permissions and times" in line for line in holes(KernelFeatures(7, True, False, True)))
     assert all(line.endswith(".") for line in promises(KernelFeatures(0, False, False, False)))

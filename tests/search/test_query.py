@@ -63,7 +63,7 @@ def test_a_bound_that_is_none_is_told_in_one_sentence(text: str) -> None:
 
 
 def test_a_misspelt_field_is_told_and_other_colons_are_text() -> None:
-    with pytest.raises(UsageError, match="did you mean agent:"):
+    with pytest.raises(UsageError, match="did you mean 'agent'"):
         parse("agnet:white")
     assert parse("test_a.py::test_b http://x Error: here").words == ("test_a.py::test_b", "http://x", "Error:", "here")
     assert not parse("  ")

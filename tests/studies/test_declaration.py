@@ -40,7 +40,7 @@ def test_the_command_line_may_say_how_many_trials_or_candidates() -> None:
     assert with_amounts(study_named("docs")) == study_named("docs")
     with pytest.raises(BadStudy, match="repeats belongs to a study of agents"):
         with_amounts(study_named("docs"), repeats=2)
-    with pytest.raises(BadStudy, match="pass@3, which 2 samples do not define"):
+    with pytest.raises(BadStudy, match="pass@3, which is not defined for 2 samples"):
         with_amounts(study_named("docs"), samples=2)
 
 
@@ -61,7 +61,7 @@ def test_k_follows_from_the_samples_unless_it_is_given(tmp_path: Path) -> None:
         (AGENTS + "repeat = 3\n" + COLUMN, "'repeat' is not known; did you mean 'repeats'?"),
         (AGENTS + "samples = 3\n" + COLUMN, "'samples' is not known"),
         (AGENTS + "repeats = 0\n" + COLUMN, "'repeats' must be a whole number of 1 or more"),
-        (AGENTS + "[columns]\nagents = []\n", "'columns.agents' must be a list that names at least one"),
+        (AGENTS + "[columns]\nagents = []\n", "'columns.agents' must be a list with at least one entry"),
         (AGENTS, "has no column; list agents and models"),
         ('name = "x"\nkind = "agents"\nrows = []\n' + COLUMN, "'rows' must be a list of test cases"),
         ('name = "x"\nkind = "agents"\nrows = ["a", "a"]\n' + COLUMN, "'a' appears twice"),

@@ -136,7 +136,7 @@ def test_its_steps_are_a_trajectory_and_its_answer_gets_a_verdict(
 
 
 BLOCK = f"So:\n```python\n{GOOD}```"
-NO_ANSWER = "It handed in no answer within 3 steps."
+NO_ANSWER = "It submitted no answer within 3 steps."
 #: Answers of a model that sees the README, nothing or the sources, and the verdict and its reason.
 ODD = (
     {

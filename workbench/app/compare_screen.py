@@ -60,7 +60,7 @@ class SideBySide(ModeScreen):
         self.only_differences = False
         self._why = f"Loading {self.kind.what}…"  # shown if there is no comparison
         self._at = 0  # index of the current pair of groups if two runs are compared
-        self._first = True  # nothing was shown yet; changes of a large run may arrive before it is loaded
+        self._first = True  # whether nothing was shown so far; changes of a large run may arrive before it is loaded
 
     # -- content
 
@@ -238,7 +238,7 @@ class SideBySide(ModeScreen):
             self.acting.ask(lambda: write(answer), lambda out: deliver_file(host, out, "comparison"))
 
     def action_open_item(self) -> None:
-        """Open the item of a row in its mode, or two such items side by side; going back returns here."""
+        """Open the item of a row in its mode, or two items side by side; going back returns here."""
         found, current = self.comparison, self.focused
         if found is None:
             self._open(())

@@ -196,13 +196,13 @@ class DifferenceList(HeadedList):
 
     @property
     def differing(self) -> Sequence[bool | None]:
-        """Whether each row differs; None for headings, which are always shown and cannot be selected."""
+        """For each row, whether it differs; None for a heading, which is always shown and cannot be selected."""
         return self._shown.differing
 
     def below(self, lines: int) -> str:
         """Return the explanations of both sides for the selected row, in up to ``lines`` lines each.
 
-        The full name comes first if the row is likely to truncate it.
+        The full name comes first if it is likely to be truncated in the row.
         """
         pane, row, width = self.pane, self.selected, max(10, self.text_width - 1)
         if not isinstance(pane, panes.PaneTable) or pane.says is None or row is None or row.heading:

@@ -202,7 +202,7 @@ WRITING_FILES = frozenset({"export", "save_picture"})
 
 
 def refusal(action: str, *, in_dialog: bool, in_browser: bool) -> str:
-    """Return why a read-only app refuses an action (``screen.fetch``, ``turn(-1)``), or "" if it does not."""
+    """Return why a read-only app refuses an action (``screen.fetch``, ``turn(-1)``), or "" if it allows the action."""
     if in_dialog or not is_read_only():
         return ""
     name = action.partition("(")[0].rpartition(".")[2]

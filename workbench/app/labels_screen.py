@@ -158,4 +158,4 @@ class LabelsScreen(ModeScreen):
         elif line is not None and line.owner.location:
             self.workbench.go_to(line.owner.location)
         elif line is not None:
-            self.notify("Its item is no longer in the session.")
+            self.notify("The labelled item is no longer in the session.")

@@ -78,7 +78,7 @@ def _put(locations: list[Location], location: Location) -> None:
 class ResultList:
     """The list that led to the current location.
 
-    The keys for the next and previous hit step through a list that is ``searched``. ``completed`` loads the missing
+    If the list is ``searched``, the keys for the next and previous hit step through it. ``completed`` loads the missing
     details of a location.
     """
 
@@ -171,7 +171,7 @@ class Marks:
     def pair(self, kind: str, under_cursor: MarkedItem | None) -> MarkedPair | None:
         """Return the two marked items, or the only marked item and the one under the cursor.
 
-        The result is None if that does not make two items.
+        The result is None if there are not two items.
         """
         found = self.of(kind)
         if len(found) == 1 and under_cursor is not None and not found[0].same(under_cursor):
@@ -190,7 +190,7 @@ class Marks:
         """Return the text about marked items for the header.
 
         It names a single item, and its session if that is not the open one. If more than two items are marked, it
-        states their number; otherwise it is "".
+        states their number; without marks, it is "".
         """
         if len(self._marked) > 2:
             return f"{len(self._marked):,} {KINDS[self._marked[0].kind]}s are marked"

@@ -55,7 +55,7 @@ class WorkbenchCommands(Provider):
             if moves or binding.system or not binding.description or binding.description in seen:
                 continue
             seen.add(binding.description)
-            title = binding.tooltip or binding.description  # the key bar's single word is too short here
+            title = binding.tooltip or binding.description  # the single word of the key bar is too short here
             title = title[0].upper() + title[1:]
             run = partial(app.run_action, binding.action, active.node)
             yield title, f"key {app.get_key_display(binding)}", run

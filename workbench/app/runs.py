@@ -42,7 +42,7 @@ def _choice() -> Path:
 def default_session(opened: Path | None) -> str:
     """Return the initial session of a run dialog: the chosen or the open one.
 
-    The result is "", for a new session, if there is neither, or if the name cannot be typed.
+    The result is "", which stands for a new session, if there is neither, or if its name cannot be typed.
     """
     path = chosen_session() or (opened if opened is not None and is_writable(opened) else None)
     if path is None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import Change
 
 COUNTING_SHARE = 0.1
-"""Maximum share of the time spent counting a session that changes constantly; 100,000 candidates take 120 ms."""
+"""Maximum share of the time to spend on counting a session that changes constantly; 100,000 candidates take 120 ms."""
 _COUNTED = frozenset({"run", "trial", "candidate", "task"})
 
 
@@ -194,7 +194,7 @@ class SessionApp(OpeningApp):
                 self.refresh_bindings()
 
     def _notify_of_ends(self, before: SessionFacts, after: SessionFacts) -> None:
-        """Notify the user, who may be in another window, that a run has ended."""
+        """Notify the user, who may be working in another window, that a run has ended."""
         name = self.session_path.stem if self.session_path is not None else ""
         text = ended_message(name, dict(before.states), dict(after.states))
         if text and self.settings.notify == "bell":

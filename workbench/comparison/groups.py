@@ -76,7 +76,7 @@ class GroupSide:
 def groups_of(reader: SessionReader, run_id: str, only: Collection[Group] = ()) -> list[GroupSide]:
     """Read the groups of a run, sorted by name and followed by the controls; [] if the session lacks the run.
 
-    ``only`` selects groups, so that intervals are not computed for the others.
+    ``only`` selects groups, so that no intervals are computed for other groups.
     """
     run = reader.run(run_id)
     if run is None or not run.has_candidates:
@@ -177,7 +177,7 @@ def _join(left: GroupSide, right: GroupSide) -> tuple[list[tasks.PassPair], dict
 
 
 def join_tasks(mine: Mapping[str, Function], other: Mapping[str, Function]) -> dict[str, str]:
-    """Return the id in ``mine`` for each id in ``other`` that belongs to the same function."""
+    """Map each id in ``other`` to the id in ``mine`` of the same function."""
     # Versions of a repository have different snapshots, so functions are matched by name.
     first = 1 if _of_other_snapshots(mine, other) else 0
     known = {function[first:]: key for key, function in mine.items()}

@@ -92,7 +92,10 @@ class PairedRow(Generic[Side]):
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Sort key: largest differences first, losses of B before gains; then rows only in A, then only in B."""
+        """Return the sort key: largest differences first, losses of B before gains.
+
+        Then rows only in A, then only in B.
+        """
         alone, gap = 0 if self.both else 1 if self.right is None else 2, self.gap
         return alone, gap is None, -abs(gap or 0.0), (gap or 0.0) > 0
 
@@ -101,7 +104,7 @@ class PairedRow(Generic[Side]):
 
 
 def joined(left: Mapping[Any, Side], right: Mapping[Any, Side]) -> list[tuple[Any, Side | None, Side | None]]:
-    """Outer join: return each key with both values, in the order of A, followed by keys that only B has."""
+    """Return the outer join: each key with both values, in the order of A, followed by keys that only B has."""
     return [(key, left.get(key), right.get(key)) for key in {**left, **right}]
 
 
@@ -160,7 +163,7 @@ def head_column(title: str, of: Sequence[Cell], width: int, priority: int = 0, s
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """An amount on both sides, None if unknown; the difference is only defined if the amount is ``comparable``."""
+    """An amount on both sides, None if unknown. The difference is only defined if the amount is ``comparable``."""
 
     title: str
     left: float | None
@@ -223,7 +226,7 @@ Pane = PaneTable[Any] | Texts
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """The target of a row's link: an item of A or B, and a step or sample of it.
+    """The target of a row's link: an item of A or B, and one of its steps or samples.
 
     ``item`` is the task of a sample.
     """
@@ -237,7 +240,7 @@ class Lead:
     evaluator: str = ""
 
 
-Leads = tuple[Lead, ...]  # one item to open, or one item of each side to compare
+Leads = tuple[Lead, ...]  # the item to open, or the item of each side to compare
 Named = tuple["SessionReader", Any]  # the session of a side, and the key of the item in it
 
 
@@ -290,7 +293,7 @@ def check_same_kind(left: RunRow, right: RunRow) -> None:
 
 
 def both(left: Named, right: Named, read: Callable[..., Side | None], noun: str) -> tuple[Side, Side]:
-    """Read both sides. Raises UsageError if one is not in its session."""
+    """Read both sides. Raises UsageError if a side is not in its session."""
     sides = []
     for name, (reader, key) in (("A", left), ("B", right)):
         side = read(reader, key)

@@ -1,6 +1,6 @@
 """Compare two tasks or two samples: code, docstring and prompt by words, tests, and pass@k by evaluator.
 
-They may belong to different functions, or to one function with different docs, in one session or in two.
+The tasks may belong to different functions, or to one function with different docs, in one session or in two.
 """
 
 from __future__ import annotations
@@ -274,7 +274,7 @@ class TaskSide:
         self.passed = sum(one.passed for one in self.results.values())
         failed = failed_counts(reader, task.id)
         listed = map(str, reader.decoded(task.tests, list, f"the tests of task {task.id}"))
-        # A verdict may name something outside T_i, such as a file that could not be imported.
+        # A verdict may name something outside T_i, such as a file that could not be imported, so list that too.
         tests = {test: failed.get(test, TestFailures(0)) for test in (*listed, *failed)}
         self.tests = {test: replace(one, samples=self.samples) for test, one in tests.items()}
         self.failing = sum(bool(test.failed) for test in self.tests.values())
@@ -356,7 +356,7 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.PairComparison:
                     panes.texts("A", lambda pair: fact(pair.left, pair)),
                     panes.texts("B", lambda pair: fact(pair.right, pair)),
                 ),
-                nothing="There are no facts about them.",
+                nothing="There are no facts about the tasks.",
             ),
             "Evaluators": panes.PaneTable(
                 summary=panes.differing_words(evaluators),
@@ -365,10 +365,10 @@ def compare_tasks(left: TaskSide, right: TaskSide) -> panes.PairComparison:
                     panes.texts("evaluator", lambda pair: pair.name, 20, 120),
                     *pass_columns(ks),
                 ),
-                nothing="No samples of either were requested yet.",
+                nothing="No samples of either task were requested yet.",
                 page="all",
             ),
-            "Tests": failing_pane(tests, lacking="not one of its tests", page="differences"),
+            "Tests": failing_pane(tests, lacking="not a test of this task", page="differences"),
             "Docstrings": texts["docstring"],
             "Prompts": texts["prompt"],
         },

@@ -32,7 +32,7 @@ _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 _WORDS = re.compile(r"\w+")
 # number of passes over the common runs of a line: dropping a run lengthens the differences next to other runs
 _PASSES = 4
-_NO_WORDS = 0.05  # weight of equal lines without words, such as empty lines: just enough to break a tie
+_NO_WORDS = 0.05  # weight of equal lines without words, such as empty lines, which is just enough to break a tie
 
 Places = list[tuple[int, int]]
 
@@ -139,7 +139,7 @@ def _matched(a: Sequence[Hashable], b: Sequence[Hashable]) -> Places:
 
     pairs = []
     i, j = len(a), len(b)
-    passed_a = passed_b = 0  # since the last match
+    passed_a = passed_b = 0  # number of lines since the last match
     while i and j:
         if a[i - 1] == b[j - 1]:
             i, j = i - 1, j - 1
@@ -188,7 +188,7 @@ def word_diff(left: str | None, right: str | None) -> tuple[LinePair, ...]:
 
 
 def _lines_together(a: Sequence[str], b: Sequence[str]) -> Places:
-    # Lines without words, such as empty lines, occur too often to be anchors.
+    # Lines without words, such as empty lines, occur too often to be anchors, so leave them out.
     telling_a, telling_b = ([place for place, line in enumerate(of) if _WORDS.search(line)] for of in (a, b))
     equal = longest_common([a[place] for place in telling_a], [b[place] for place in telling_b])
     together: Places = []
@@ -248,7 +248,7 @@ def _without_chance(a: Sequence[str], b: Sequence[str], pairs: Places) -> list[t
         runs.append((*stretch[0], len(stretch)))
 
     def apart(run: tuple[int, int, int], following: tuple[int, int, int]) -> int:
-        # the number of characters between two runs, in the text that has more there
+        # the number of characters between two runs, in the text with more of them
         in_a = starts_a[following[0]] - starts_a[run[0] + run[2]]
         return max(in_a, starts_b[following[1]] - starts_b[run[1] + run[2]])
 
@@ -320,7 +320,7 @@ def compare_all(left: object, right: object, *names: str) -> dict[str, Texts]:
 
 
 def alike(texts: Mapping[str, Texts]) -> str:
-    """Return a text such as ``docstring the same · prompt differs``, for the optional texts."""
+    """Return a text about the optional texts, such as ``docstring the same · prompt differs``."""
     return " · ".join(f"{name} {'the same' if one.same else 'differs'}" for name, one in texts.items() if one.optional)
 
 

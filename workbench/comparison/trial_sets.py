@@ -1,6 +1,7 @@
 """Compare two runs, agents or models: total, tiers and criteria, paired by case, with means over repeats.
 
-Each part of the points is compared over the trials for which both sides have it. Differences are clustered by case.
+Each part of the points is compared over the trials in which both sides have this part. Differences are clustered by
+case.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class ScoredTrial:
 class ChosenTrials:
     """The trials of a run, agent or model, without forks.
 
-    ``scales`` has their pairs of rubric and judge, those with the most scores first.
+    ``scales`` contains their pairs of rubric and judge, sorted by number of scores, descending.
     """
 
     def __init__(self, reader: SessionReader, rows: Iterable[TrialRow], title: str) -> None:
@@ -95,7 +96,7 @@ class ChosenTrials:
         return {"session": session, "title": self.title, "runs": self.runs, "rubric": rubric, "judge": judge}
 
 
-# the gap is None unless both sides have points for the same tiers by the same judge
+# the gap is None unless the same judge scored the same tiers on both sides
 TrialPair = panes.PairedRow[ScoredTrial]
 
 
@@ -214,7 +215,7 @@ def paired_points_pane(parts: Sequence[PointsPart]) -> panes.PaneTable[PointsPar
             panes.PaneColumn("cases won", won, 12, priority=1),
             panes.PaneColumn("trials", trials, 8, priority=1),
         ),
-        nothing="No trial of both is scored by one judge, so no points can be compared.",
+        nothing="No judge scored a trial of both sides, so no points can be compared.",
         page="all",
     )  # fmt: skip
 

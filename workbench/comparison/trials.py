@@ -98,7 +98,7 @@ class TrialSide:
         self.parts = [one_line(part, 60) for part in named]
         self.steps = reader.steps(trial.id)
         sizes = dict(reader.files_of(trial.snapshot)) if trial.snapshot else {}
-        # A file that was truncated counts as partly read.
+        # A truncated file counts as partly read.
         self.seen = [
             replace(row, access=PARTLY) if row.access == READ and 0 < row.size < WHOLE * sizes.get(row.path, 0) else row
             for row in reader.accessed_files(trial.id)
@@ -183,7 +183,7 @@ def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.PaneTabl
     signs = Counter(row.sign for row in rows if not row.heading)
     wins, losses, same = (signs.pop(one, 0) for one in (panes.MORE, panes.LESS, panes.SAME))
     summary = [f"B wins {wins}, loses {losses}"] if wins or losses else []
-    summary += [f"{signs.total()} scored in one only"] if signs else []
+    summary += [f"{signs.total()} scored on one side only"] if signs else []
 
     def points(row: CriterionPair, one: Criterion | None) -> panes.Cell:
         shown = NOTHING if one is None else "?" if one.points is None else f"{one.points:.1f}"
@@ -192,7 +192,7 @@ def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.PaneTabl
     def reason(judged: Criterion | None) -> str:
         if judged is None:
             return "not in its scorecard"
-        # The judge is shown above the panes.
+        # The judge is shown above the panes, so omit it here.
         return one_line(judged.reason, 2_000).removeprefix("offline judge: ") or "no reason was recorded"
 
     def why(row: CriterionPair) -> panes.Cell:
@@ -221,7 +221,7 @@ def criteria_pane(rows: Sequence[CriterionPair], nothing: str) -> panes.PaneTabl
 
 
 def align_steps(left: Sequence[StepRow], right: Sequence[StepRow]) -> list[StepPair]:
-    # The target of a ``respond`` step is the size of the README, which hardly ever matches.
+    # The target of a ``respond`` step is the size of the README, which hardly ever matches, so ignore it.
     mine, other = ([(one.kind, one.action, one.kind != "respond" and one.target) for one in of] for of in (left, right))
     places = align(longest_common(mine, other), len(left), len(right))
     return [
@@ -240,7 +240,7 @@ def _target(pair: StepPair) -> str:
 def join_files(left: Iterable[AccessedFileRow], right: Iterable[AccessedFileRow]) -> list[panes.PairedRow[str]]:
     """Return the paths that either agent saw, sorted, each with its closest access.
 
-    A closer access counts as more.
+    A closer access counts as a higher value.
     """
     closeness = {how: at for at, how in enumerate(_LOOKS)}
     looks = [{row.path: row.access for row in sorted(seen, key=lambda row: closeness.get(row.access, 0))} for seen in (left, right)]  # fmt: skip

@@ -30,7 +30,7 @@ class Work:
     ask: Ask  # Contains the evaluator
     sample: int
     control: bool  # Whether it is shown as a control rather than as a sample
-    decides: bool  # Whether its verdict determines if the task is excluded
+    decides: bool  # Whether the task is excluded because of its verdict
     answer_text: str | None = None  # The model's answer, if the session already contains it
     former: str | None = None  # The verdict of an earlier test, shown until there is a new one
     # The body of an earlier test if it came from a samples file, because that file may have changed
@@ -141,7 +141,7 @@ class CandidateTable:
             },
             conflict="IGNORE",
         )
-        # A candidate without an answer is requested with the current settings, not with those in its row.
+        # A candidate without an answer is requested with the current settings, so update the settings in its row.
         with self._writer.transaction() as connection:
             connection.execute(
                 "UPDATE candidates SET settings = ? "
@@ -187,7 +187,7 @@ class CandidateTable:
         return self._controls and row.evaluator in CONTROLS and row.sample == 0
 
     def _is_due(self, row: CandidateRow) -> bool:
-        # The candidate's task may count again.
+        # A candidate that was taken out is due again, because its task counts again.
         is_open = row.state != "cancelled" or row.verdict_reason == TAKEN_OUT
         return row.id not in self._given_up and row.state != "done" and is_open
 

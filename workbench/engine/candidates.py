@@ -29,7 +29,8 @@ from workbench.session.sample_counts import is_counted
 if TYPE_CHECKING:
     from workbench.engine.regenerate import Sandboxes
 
-#: Number of consecutive failures after which the run ends: the remaining candidates would fail as well, slowly.
+#: Number of consecutive failures after which the run ends, because the remaining candidates would fail as well, but
+#: slowly.
 GIVE_UP_AFTER = 12
 #: The same limit for permanent causes: a wrong name, key or address, or an exhausted quota.
 GIVE_UP_PERMANENT_AFTER = 3
@@ -47,7 +48,7 @@ class _Gate:
 
 
 class Candidates:
-    """Executes the candidates of a run; ``not_again`` lists the reasons why some could not be retested."""
+    """Executes the candidates of a run; ``not_again`` lists the reasons why some candidates could not be retested."""
 
     def __init__(
         self, writer: SessionWriter, evaluators: Evaluators, pool: Sandboxes, limits: Limits, progress: StageProgress
@@ -220,7 +221,7 @@ class Candidates:
         """
         with self._writer.transaction() as connection:
             notes = connection.execute("SELECT notes FROM candidates WHERE id = ?", (work.id,)).fetchone()[0]
-            cut = [note for note in CUT.values() if note in (notes or "")]  # known only from the call
+            cut = [note for note in CUT.values() if note in (notes or "")]  # known only from the recorded call
             extraction = replace(extraction, notes=(*extraction.notes, *cut))
             self._set(
                 work,
@@ -232,7 +233,7 @@ class Candidates:
 
     def _verdict(self, work: Work, report: Report, recheck: Recheck | None = None) -> None:
         gate = self._gates.get(work.item.id) if work.decides else None
-        # An error of the Workbench says nothing about the candidate, so its earlier verdict is preserved.
+        # An error of the Workbench says nothing about the candidate, so preserve its earlier verdict.
         failed_again = report.verdict is Verdict.ERROR and is_counted(work.former)
         with self._writer.transaction():
             if failed_again:

@@ -37,7 +37,7 @@ def plan_own_checks(writer: SessionWriter, run: RunRow, plan: DocumentPlan) -> N
 
 
 async def execute_checks(writer: SessionWriter, run: RunRow) -> None:
-    """Execute the pending checks of a run; an error is stored with its check, and the remaining checks continue."""
+    """Execute the pending checks of a run; an error is stored with its check and does not stop the remaining checks."""
     with SessionReader(writer.path) as reader:
         waiting = [row for row in reader.checks(run_id=run.id) if row.state not in ("done", "failed")]
     for row in waiting:
@@ -104,7 +104,7 @@ def _ready(session: Path, row: CheckRow) -> tuple[str, Path, CheckResult | None]
     snapshot = kept_snapshot(case, trial.snapshot or "") or snapshot_of(case)
     if trial.snapshot and snapshot.digest != trial.snapshot:
         raise ContentChanged(
-            f"The repository of {case.name} has changed since, and its former content is no longer available."
+            f"The repository of {case.name} has changed since the trial, and its former content is no longer available."
         )
     return text, snapshot.root, before
 

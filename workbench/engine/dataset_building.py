@@ -28,7 +28,7 @@ class BuiltSource:
 
     source: str  # As the user wrote it
     repo: str  # `owner/name` or a name; the source itself if neither is known
-    error: str = ""  # Why it has no tasks, or "" if it has some
+    error: str = ""  # why the source has no tasks, or "" if it has some
     built: TaskSet | None = None
     prepared: Prepared | None = None
     rows: tuple[DatasetRow, ...] = field(default=(), repr=False)

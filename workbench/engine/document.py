@@ -89,7 +89,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
 
         await execute_checks(writer, run)
         return
-    # A class that cannot be imported must end the run, rather than each of its trials.
+    # Import the class here, because a class that cannot be imported must end the run, not each of its trials.
     if not is_rescored(run) or plan.agent:
         make_agent(plan.agent, plan.import_folders)
     for judge in plan.asked_judges:
@@ -139,7 +139,7 @@ async def _prepare(writer: SessionWriter, run: str, gateway: Gateway, models: Co
     local = next((model for model in asked if is_local(model)), "")
     writer.set_run(run, note=LOADING_LOCAL if local else LOADING_CLIENT)
     try:
-        # If a model cannot run, the first request reports the reason.
+        # Ignore errors: if a model cannot run, the first request reports the reason.
         with contextlib.suppress(ModelError):
             await gateway.warm_up(local or asked[0])
     finally:
@@ -291,7 +291,7 @@ class TrialRunner:
         try:
             json.dumps([submission.readme + "", submission.metadata])
         except (TypeError, ValueError, RecursionError) as error:
-            why = f"its README is not text or its metadata is not JSON ({error})"
+            why = f"its README is not text, or its metadata is not JSON ({error})"
             raise AgentFailed(f"The agent {name} failed: {why}.") from error
         return submission
 
@@ -302,7 +302,7 @@ class TrialRunner:
         for name in self._plan.asked_judges:
             folders, repeats = self._plan.import_folders, self._plan.judge_repeats
             judge = make_judge(name, self._model_client, repeats=repeats, scope=trial.id + JUDGE, folders=folders)
-            # A judge that is a model finds untrue claims by itself.
+            # Only the offline judge needs the untrue claims; a model finds them by itself.
             looked_up = is_offline(judge.name)
             untrue = await asyncio.to_thread(untrue_claims, submission.readme, project_of(view)) if looked_up else []
             for rubric in self._plan.rubrics:

@@ -34,7 +34,7 @@ CUT = {
     "length": "the answer was cut at the token limit",
     "content_filter": "the answer was cut by the provider's content filter",
 }
-"""Notes on truncated answers, by finish reason."""
+"""Notes on incomplete answers, by finish reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class EvaluatorResponse:
     text: str | None = None  # The raw answer, or None if there was none
     answer: Answer | None = None  # None if no model was used
     call: int | None = None
-    page_line: int | None = None  # line of the page that the answer is based on, if known
+    page_line: int | None = None  # line of the page on which the answer is based, if known
 
 
 class Evaluator(Protocol):
@@ -92,7 +92,7 @@ class ModelEvaluator:
         try:
             answer = await self._gateway.complete(request)
         except EmptyAnswer as error:
-            # An empty answer makes a candidate without a body, not an error.
+            # An empty answer yields a candidate without a body; it is not an error.
             return EvaluatorResponse(
                 Extraction(None, (str(error),), "the answer is empty"), call=self._calls.last_call(candidate)
             )
@@ -162,7 +162,7 @@ class SamplesEvaluator:
             )
 
     def ignored(self, known: Collection[str]) -> str:
-        """Return warnings about unreadable lines, and about lines that name none of the ``known`` tasks."""
+        """Return warnings about unreadable lines, and about lines for tasks that are not ``known``."""
         warnings = [f"{problem}; it was ignored." for problem in self._unreadable[:1]]
         if (more := len(self._unreadable) - 1) > 0:
             warnings.append(f"{more:,} more of its lines cannot be read.")
@@ -209,7 +209,7 @@ class Evaluators:
         return ModelEvaluator(ask, self._gateway, self._calls)
 
     async def explain(self, item: TaskItem, ask: Ask) -> str | None:
-        """Return a possible reason why an answer failed, to be stored with the answer, or None."""
+        """Return a possible reason for the failure of an answer, which is stored with the answer, or None."""
         return None
 
     def billed(self, ask: Ask, candidate: str) -> dict[str, Any]:

@@ -74,7 +74,10 @@ class _Proposal:
 
 
 def execute_improvement(session: Path, improvement: str) -> int:
-    """Execute the remaining work of an order and record its end; return 0, 130 if cancelled, or an error's exit code."""
+    """Execute the remaining work of an order and record how it ended.
+
+    Return 0, 130 if cancelled, or an error's exit code.
+    """
     with SessionReader(session) as reader:
         row = reader.improvement(improvement)
     if row is None or row.state == "cancelled":
@@ -154,7 +157,7 @@ class Improvement:
         raise WorkbenchError((row.error if row is not None else "") or "The regeneration did not finish.")
 
     def begin(self, stage: str, run: str) -> float:
-        """Begin a stage that only sends requests to the writer; return the spend limit of the run, or 0 for none."""
+        """Begin a stage that only sends requests to the writer; return the run's spend limit, or 0 for no limit."""
         self.check()
         left = self._left()
         self._at(stage, run)
@@ -167,7 +170,7 @@ class Improvement:
             if self._base_run is None:
                 row = reader.run(run)
                 self._base_run = run
-                # Nothing has been spent on a new run yet.
+                # Nothing has been spent on a new run so far.
                 self._spent_before = row.spend_usd if row is not None else 0.0
                 writer.set_improvement(self._id, run_id=run, spent_before=self._spent_before)
             writer.set_improvement(self._id, stage=stage, active_run_id=run)
@@ -225,7 +228,7 @@ class Improvement:
         plan = self._plan
         order = self.carry_out(plan.base, "samples with the original docstrings")
         proposals = self._proposals(order)
-        # Later orders must use the same prompt and settings as these samples.
+        # Record the prompt and settings, because later orders must use the same as these samples.
         self._base = replace(
             plan.base,
             asks=(order.ask,),
@@ -355,7 +358,7 @@ class Improvement:
             share = share_of(seen[row_id(one.task)], range(base.samples))
             one.attempts[-1] = replace(one.last, run=order.run, seen=share)
             if (share.at(1) or 0.0) <= (one.seen.at(1) or 0.0):
-                reason = f"of the samples {one.seen.words} passed before, {share.words} now"
+                reason = f"of the samples, {one.seen.words} passed before, {share.words} now"
                 one.refuse(Refusal("seen samples", reason))
             else:
                 better.append(one)
@@ -403,7 +406,7 @@ async def _answer(gateway: Gateway, request: Request) -> str | Refusal:
     try:
         return (await gateway.complete(request)).text
     except EmptyAnswer:
-        return Refusal("answer", "the writer answered nothing")
+        return Refusal("answer", "the writer's answer is empty")
     except ModelError as error:
         if error.permanent:
             raise

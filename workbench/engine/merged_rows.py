@@ -1,4 +1,4 @@
-"""Copy the rows of one session, attached as ``src``, into another, ``main``; rows get new ids if theirs are in use.
+"""Copy the rows of one session, attached as ``src``, into another, ``main``; rows get new ids if their ids are in use.
 
 Tables, keys and references are taken from the schema. This module declares which rows are added, and which of two rows
 with the same key takes precedence.
@@ -48,7 +48,7 @@ _ADDED_ROWS = {
 """Conditions for adding the rows of a table (default: all); ``{run_id}`` stands for the new run id."""
 
 _OVER = "('refused', 'accepted')"  # final states of an attempt
-_FURTHER = "instr('cancelled failed done', {}.state)"  # states of inactive orders, the most complete last
+_FURTHER = "instr('cancelled failed done', {}.state)"  # final states of orders, the most complete last
 _DONE_AT = "coalesce({0}.removed_at, {0}.at)"
 _WINS = {
     "runs": "true",
@@ -56,7 +56,7 @@ _WINS = {
     "tasks": "excluded.state = 'excluded' AND tasks.state = 'ready'",
     # Of two cards with the same rubric and judge, the later one counts, as with rescoring.
     "scorecards": "excluded.at > scorecards.at",
-    # The latest change of a label counts.
+    # Of two changes of a label, the later one counts.
     "labels": f"{_DONE_AT.format('excluded')} > {_DONE_AT.format('labels')}",
     # A planned cell takes precedence over one that could not be planned.
     "study_cells": "study_cells.problem IS NOT NULL AND excluded.problem IS NULL",
@@ -186,7 +186,7 @@ class _SourceMerger:
         if (kind := column.refers_to) is None:
             return own
         found = f"(SELECT new FROM temp.names WHERE names.kind = '{kind}' AND old = {own})"
-        # Row numbers are not valid in another file.
+        # References by row number are not valid in another file, so a reference becomes NULL if its row was not added.
         return found if column.kind == "INTEGER" else f"coalesce({found}, {own})"
 
     def _copy(self, table: str, where: str = "true", arguments: Mapping[str, object] = {}, **values: str) -> None:
@@ -200,7 +200,7 @@ class _SourceMerger:
             sql["position"] = f"coalesce({last} + {place}, {table}.position)"
         changed = _CHANGED.get(table) or {name: f"excluded.{name}" for name in sql if name not in keys}
         then = f"UPDATE SET {', '.join(f'{name} = {new}' for name, new in changed.items())} WHERE {_WINS.get(table)}"
-        # Rows selected by id have new ids, so a conflict would be an error.
+        # Rows selected by id have new ids, so any conflict is an error.
         conflict = (
             ""
             if _ADDED.format("id") in where
@@ -243,7 +243,7 @@ class _SourceMerger:
         If the id of a row belongs to a different result, the row becomes the next repeat or sample of its group.
         """
         here = {row["id"]: row for row in self._rows(f"main.{table}")}
-        # The trial of a reader agent has the identity of its candidate.
+        # The trial of a reader agent has the identity of its candidate, so it is renamed with the candidate.
         own = "WHERE id NOT IN (SELECT id FROM src.candidates) " if table == "trials" else ""
         ours = self._rows(f"src.{table}", f"{own}ORDER BY rowid")
         used = here.keys() | {row["id"] for row in ours}
@@ -269,7 +269,10 @@ class _SourceMerger:
                 samples[asked] = max(samples.get(asked, 0), most[of] + 1)
 
     def _name_trajectories(self) -> None:
-        """Give the trials of reader agents the new ids of their candidates, with which they are added or left out."""
+        """Give the trials of reader agents the new ids of their candidates.
+
+        They are added only if their candidates are.
+        """
         of_candidates = (
             "SELECT old, new, number FROM temp.names WHERE kind = 'candidates' AND old IN (SELECT id FROM src.trials)"
         )
@@ -341,8 +344,8 @@ class _SourceMerger:
 
         If the order already exists because one session is a copy of the other, missing attempts are added to it and the
         more advanced state is used. If both copies continued independently and an attempt ended differently in each,
-        the order is added a second time. An order is executed only in the session that it was placed in, so here it is
-        cancelled.
+        the order is added a second time. An order is executed only in the session in which it was placed, so it is
+        cancelled in the merged session.
         """
         apart = ("improvement_id", "task_id", "number", "run_id", "at")
         names = [one.name for one in tables()["docstring_attempts"] if one.name not in apart]

@@ -23,7 +23,7 @@ from workbench.session.file import SessionExists, translated
 from workbench.session.row_reader import summary
 
 MOST = 100
-"""The maximum number of sessions."""
+"""The maximum number of sessions to merge."""
 
 
 class MergeFailed(WorkbenchError):
@@ -32,7 +32,7 @@ class MergeFailed(WorkbenchError):
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The new session; for each table, the number of rows and how many of them occur in several sources."""
+    """The new session, with the number of rows of each table and how many of these occur in several sources."""
 
     path: Path
     rows: dict[str, int]
@@ -111,7 +111,7 @@ def _check(building: Path, added: Mapping[str, int]) -> None:
         problems += [f"a row of {row[0]} has no parent" for row in connection.execute("PRAGMA foreign_key_check")]
         rows = counts(connection, "main")
         problems += [
-            f"{rows[table]:,} {table} are there and not {added[table]:,}"
+            f"it has {rows[table]:,} {table} instead of {added[table]:,}"
             for table in COUNTED
             if added[table] != rows[table]
         ]

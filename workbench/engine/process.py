@@ -43,7 +43,7 @@ async def _listen(writer: SessionWriter, held: Lease, work: asyncio.Task[None]) 
     except SessionRemoved:
         raise
     except Exception:
-        # If this listener stopped, the work could not be cancelled and its lease would expire.
+        # Stop the work too: without this listener, it could not be cancelled and its lease would expire.
         work.cancel()
         await _force_cancel(work)
         raise
@@ -192,7 +192,7 @@ async def _execute(writer: SessionWriter, run: RunRow, held: Lease) -> int:
         listening.cancel()
         with contextlib.suppress(asyncio.CancelledError, WorkbenchError):
             await listening
-    # A regeneration run is marked as done by RunRecord.finish, because it may have been extended.
+    # RunRecord.finish marks a regeneration run as done, because the run may have been extended.
     writer.update("runs", {"id": run.id, "state": "running"}, {"state": "done", "finished_at": time.time()})
     return 0
 
@@ -208,7 +208,7 @@ def serve(session: Path, run_id: str) -> int:
         with SessionReader(session, surveyed=False) as reader:
             ordered = reader.run(run_id)
         if ordered is not None and is_imported(ordered):
-            # This part is optional, so it is imported only when a run needs it.
+            # This package is optional, so it is imported only when a run needs it.
             code: int = importlib.import_module("workbench.interop.formats.importing").execute(session, run_id)
             return code
         with SessionWriter(session) as writer:

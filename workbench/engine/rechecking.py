@@ -60,7 +60,7 @@ class Recheck:
 def write_verdict(writer: SessionWriter, candidate: str, report: Report, recheck: Recheck | None = None) -> None:
     """Write a report with its failing tests, and move the earlier verdict to the history, in one transaction.
 
-    A fast verdict that is overridden is also moved to the history, because it was shown.
+    A fast verdict that is overridden is also moved to the history, because users may have seen it.
     """
     with writer.transaction() as connection:
         _keep_former(writer, candidate)
@@ -169,7 +169,7 @@ class RecheckRunner:
                     continue
                 item = items.get(row.task_id)
                 why = recheck_reason(row.id, row.evaluator, row.route, row.verdict) if row.state == "done" else ""
-                # An unreadable body cannot be tested.
+                # An unreadable body cannot be tested, so the fast verdict stays.
                 body = reader.text_or_none(row.body_blob, f"the body of candidate {row.id}")
                 if why and item is not None and body is not None:
                     due.append(_Due(row, item, why, body))
@@ -179,7 +179,7 @@ class RecheckRunner:
         item, row = due.item, due.row
         try:
             # A cold start imports everything, which takes longer than the limit of a fast verdict allows. Only a
-            # timeout is tested with that limit again.
+            # candidate that timed out is tested again with the shorter limit.
             job = item.job(row.id, due.body, self._limits, cold=row.verdict != "timeout")
         except SpliceError:
             return None

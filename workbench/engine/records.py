@@ -31,7 +31,7 @@ _ANSWER = (
     "answer_blob", "reasoning_blob", "answered_by", "finish_reason", "prompt_tokens", "completion_tokens", "cached_tokens",
     "cost_usd", "latency_s", "attempts", "response_schema_blob",
 )  # fmt: skip
-# Each try of a request has a row, including unanswered tries of an earlier process.
+# Each attempt at a request has a row, including unanswered attempts of an earlier process.
 _BILLED = """
 SELECT sum(tried.prompt_tokens), sum(tried.completion_tokens), sum(tried.cost_usd) FROM calls AS last JOIN calls AS tried
 USING (scope, digest, nth, sample, model) WHERE last.id = ? AND scope = ?
@@ -40,7 +40,7 @@ USING (scope, digest, nth, sample, model) WHERE last.id = ? AND scope = ?
 
 @dataclass(eq=False)
 class SessionCallLog:
-    """The gateway's call log in a session: it recalls answers after a resume, and records calls with their tries."""
+    """The gateway's call log in a session: it recalls answers after a resume, and records calls with all attempts."""
 
     _writer: SessionWriter
     _run: str
@@ -54,7 +54,7 @@ class SessionCallLog:
         self._last[scope] = call
 
     def billed(self, scope: str) -> dict[str, Any]:
-        """Return the tokens and US dollars of a work item's latest request, including all tries that were billed."""
+        """Return the tokens and US dollars of a work item's latest request, including all attempts that were billed."""
         with self._writer.transaction() as connection:
             row = connection.execute(_BILLED, (self._last.get(scope), scope)).fetchone()
         return dict(zip(("prompt_tokens", "completion_tokens", "cost_usd"), row, strict=True))
@@ -85,7 +85,7 @@ class SessionCallLog:
     def record(self, call: CallRecord) -> None:
         """Write a finished call durably before returning."""
         request, answer, usage = call.request, call.answer, call.usage
-        # Only the embedded model uses the grammar.
+        # Only the embedded model uses the grammar, so do not record it with answers of other models.
         grammar = request.grammar if answer is None or answer.shaped else None
         shape = grammar or (json.dumps(request.json_schema) if request.json_schema else None)
         with self._writer.transaction():
@@ -141,8 +141,8 @@ def recorded_answer(reader: SessionReader, call: CallRow) -> Answer | None:
 class SessionReplay:
     """Answers recorded in another session, looked up by request digest, sample index and occurrence.
 
-    Two doc systems may lead to the same prompt, with separate answers for each. Answers from runs that are ``alike``
-    take precedence; otherwise the oldest answer is used.
+    Two doc systems may lead to the same prompt, each with its own answers. Answers from runs that are ``alike`` take
+    precedence; otherwise the oldest answer is used.
     """
 
     def __init__(self, path: Path, alike: Callable[[RunRow], bool] | None = None) -> None:
@@ -302,7 +302,7 @@ _DEPTH = 8  # maximum depth of replays of replays
 def recorded_model(model: str) -> str:
     """Return the model behind ``replay:SESSION``; other models are returned unchanged.
 
-    Requests depend on this model: the embedded one gets grammars, reads less, and is asked only once.
+    Requests depend on this model: the embedded one gets grammars, reads less, and gets only one attempt per request.
     """
     for _ in range(_DEPTH):
         if not model.startswith(REPLAY):

@@ -95,7 +95,7 @@ class RunRecord:
     def finish(self, has_due: Callable[[], bool]) -> bool:
         """Mark the run as done and return True, unless it was extended in the meantime.
 
-        This is atomic, so that no ask is missed.
+        Both happen in one transaction, so that no ask is missed.
         """
         with self.writer.transaction():
             plan = self.plan()
@@ -131,7 +131,7 @@ class RunRecord:
 
 
 Document = Callable[[Sequence[Ask]], Awaitable[Mapping[Ask, Sequence[TaskItem]]]]
-"""Writes the tasks of asks to the session and returns them by ask."""
+"""A function that writes the tasks of asks to the session and returns them by ask."""
 
 
 @dataclass(eq=False)
@@ -146,7 +146,7 @@ class AskLoop:
     _settings: Settings
 
     async def run(self, document: Document, names: Collection[str]) -> bool:
-        """Return False if a rebuild was ordered in the meantime; ``names`` are the readable ids of all tasks."""
+        """Return False if a rebuild was ordered in the meantime. ``names`` are the readable ids of all tasks."""
         record, stages, evaluators = self._record, self._stages, self._evaluators
         writer, run = record.writer, record.run
         candidates = CandidateTable(writer, run)
@@ -229,7 +229,7 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
             model_client=gateway,
             folders=plan.import_folders,
             program_seconds=settings.docs_time_limit,
-            # By choosing the plain process, the user has accepted that programs are not confined.
+            # A user who chooses the plain process accepts that programs are not confined.
             confined=backend.name != "process",
             sampled_as=await asyncio.to_thread(recorded_documenter, plan.docs),
         )
@@ -252,7 +252,7 @@ class Sandboxes(Protocol):
 
     @property
     def workers(self) -> Collection[object]:
-        """The workers, one for each candidate that can be tested concurrently."""
+        """The workers; each tests one candidate at a time."""
         ...
 
     async def run(self, job: Job) -> Report:
@@ -261,7 +261,7 @@ class Sandboxes(Protocol):
 
 
 Place = Callable[[Prepared, Backend, Limits, StageProgress], AbstractAsyncContextManager[Sandboxes]]
-"""Opens sandboxes for a prepared repository, with the back end that built its tasks."""
+"""A function that opens sandboxes for a prepared repository, with the back end that built its tasks."""
 
 
 @asynccontextmanager

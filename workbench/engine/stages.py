@@ -36,7 +36,7 @@ class StageTable:
         self._written: dict[str, float] = {}
         self._ended: dict[str, str] = {}
         with writer.transaction() as connection:
-            # The counts of an earlier execution stay until this one reaches the stage, because it may end before that.
+            # The counts of an earlier execution stay until this execution reaches the stage, because it may end before.
             earlier = {
                 name: {"state": state, "done": done, "total": total, "note": note, "at": at}
                 for name, state, done, total, note, at in connection.execute(

@@ -95,7 +95,7 @@ async def prepare(
         for dropped in built.dropped:
             on_dropped(dropped)
     else:
-        # The duration of a continued build is not that of a complete one.
+        # The duration of a continued build is not that of a complete build, so it is not recorded.
         whole = not await asyncio.to_thread(cache.is_begun)
 
         def on_progress(step: BuildProgress) -> None:
@@ -283,7 +283,7 @@ class TaskCache:
 
 
 def tested_as(snapshot: Snapshot, environment: Environment, backend: str) -> list[Any]:
-    """Return what the results of a repository's tests depend on."""
+    """Return a key for everything that the results of a repository's tests depend on."""
     workspace = environment.workspace
     return [snapshot.digest, environment.digest, backend, workspace.pytest_args, workspace.test_paths,
             workspace.import_roots, workspace.variables]  # fmt: skip

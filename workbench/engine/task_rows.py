@@ -44,7 +44,7 @@ from workbench.session.rows import TaskRow
 
 #: Reasons for excluding a task after a rebuild or with different documentation.
 OTHER_BASIS = "The task was rebuilt with other tests or documentation, which makes it a different task."
-NO_TASK_NOW = "The tasks were rebuilt, and this function is no longer one."
+NO_TASK_NOW = "The tasks were rebuilt, and this function no longer has a task."
 _LARGEST_TEST_FILE = 1_000_000  # bytes; larger ones are not stored
 _AT_ONCE = 16  # concurrent requests by doc systems; the gateway has its own limit
 
@@ -90,9 +90,9 @@ class FunctionItem(TaskItem):
     task: Task
     function: Function  # The function in the pristine file
     source: bytes  # The pristine file
-    docstring: str | None  # None if the doc system did not write one
+    docstring: str | None  # None if the doc system wrote no docstring
     shown: bytes  # The file shown in prompts: the documented one, unless the scope is `target`
-    shown_function: Function  # The same function in that file
+    shown_function: Function  # the same function in that file
 
     @property
     def name(self) -> str:
@@ -158,7 +158,7 @@ class TaskStore:
     ) -> dict[Ask, list[FunctionItem]]:
         """Document and write the tasks of all asks, and return them by ask.
 
-        Tasks that fail are left to a resume.
+        Tasks that fail are documented by a later resume.
         """
         new = [task for task in self._selected(tasks, asks) if task.id not in self._documented]
         if new:
@@ -182,7 +182,7 @@ class TaskStore:
     def _replace_former(self, built: Collection[str]) -> None:
         """Exclude the rows of functions that now have a different task or none.
 
-        A row that is current again counts again.
+        A row whose task is current again counts again.
         """
         now = {item.task.id: item.id for item in self._documented.values() if item is not None}
         with self._writer.transaction() as connection:
@@ -242,7 +242,8 @@ class TaskStore:
                 else:
                     work = document_file(self._system, task.path, source, room, kept_file or b"", self._scope)
                     files[task.path] = asyncio.ensure_future(work)
-            # This is shared by all tasks of the file: cancelling one of them must not cancel it for the others.
+            # The documentation is shared by all tasks of the file: cancelling one task must not cancel it for the
+            # others.
             return await asyncio.shield(files[task.path])
 
         async def documented(task: Task, function: Function, source: bytes) -> FunctionItem:
@@ -289,7 +290,7 @@ class TaskStore:
         return (summary or former if summary is not None and not self._prepared else summary) or self._system.name
 
     def _stored_docstrings(self) -> dict[str, Docstring]:
-        """Return the stored docstrings of a doc system that uses a model, so that a resume need not pay again."""
+        """Return the stored docstrings of a doc system that uses a model; a resume must not pay for them again."""
         if not self._system.needs_model or self._scope != "target":
             return {}
         rows = self._rows_of_system()
@@ -354,7 +355,7 @@ class TaskStore:
             )
             row = connection.execute("SELECT run_id FROM tasks WHERE id = ?", (item.id,)).fetchone()
             if row[0] != self._run:
-                # Its verdicts belong to that run; this run would have no task and yet count as a success.
+                # The task's verdicts belong to the other run; this run would have no task and yet count as a success.
                 raise WorkbenchError(
                     f"The session has the same task {task.id} already, in run {row[0]}, under another source; "
                     "name that source, or choose another file with --session."

@@ -38,9 +38,9 @@ from workbench.usage.statements import statement
 from workbench.usage.tasks import UsageTask
 from workbench.usage.tree import module_name, usage_workspace
 
-# An option in the declarations of argparse, click and typer: a string by itself.
+# Matches an option in declarations of argparse, click and typer: a string literal of its own.
 _OPTION = re.compile(r"""["'](--?[A-Za-z][\w-]*)["']""")
-REBUILT = "The tasks were built again, and this is no longer one of them."
+REBUILT = "The tasks were rebuilt, and this callable no longer has a task."
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class Pages:
         roots = self._prepared.environment.workspace.import_roots
         of_commands = (task.target.path for task in built.tasks if task.target.kind == "command")
         paths = dict.fromkeys([*(name.path for name in built.names), *of_commands])
-        # By the module that defines them, from which all of its names can be imported
+        # Keyed by the defining module, from which all of the names can be imported
         sources = {
             module_name(path, roots): (root / path).read_text("utf-8", "replace")
             for path in paths

@@ -79,13 +79,13 @@ class PackageSandbox:
     """Runs code and commands in a sandbox in which a project's package is installed as bytecode."""
 
     _workspace: Workspace
-    _targets: Sequence[str]  # the files of its public callables
+    _targets: Sequence[str]  # the files that define the project's public callables
     _places: asyncio.Semaphore
     _copy: BytecodeCopy | None = field(default=None, init=False)
     _copying: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def output(self, kind: str, text: str, files: Mapping[str, str]) -> str:
-        """Return the output of Python code or of a shell command, and how it ended unless it succeeded."""
+        """Return the output of Python code or of a shell command, followed by how it ended if it failed."""
         if len(text.encode("utf-8", "replace")) > _LONGEST_ARGUMENT or "\0" in text:
             return f"Error: it has more than {_LONGEST_ARGUMENT:,} bytes, or null characters."
         python = self._workspace.python
@@ -135,7 +135,7 @@ class RecordedObservations:
     def __init__(self, session: Path, column: str, value: object) -> None:
         self._session = session
         with SessionReader(session, surveyed=False) as reader:
-            # # If there are several, the first one counts, as with replayed answers.
+            # # If a request has several observations, the first one counts, as with replayed answers.
             rows = reader.query(f"{_OBSERVATIONS} AND {column} = ? ORDER BY calls.id DESC", (value,))
         self._blobs = dict(rows)
 
@@ -158,7 +158,7 @@ class ReaderSteps(AgentSteps):
     observations: RecordedObservations
 
     async def answer(self) -> str | None:
-        """Return the answer that the agent submits, or None if it used its last step otherwise."""
+        """Return the answer that the agent submits, or None if it uses all steps without submitting one."""
         conversation = Conversation.begin(*reader_agent.first_messages(self.task, self.page, self.max_steps))
         while self.steps_left > 0:
             turn = await self.ask(conversation.messages)
@@ -245,7 +245,7 @@ class AgentReader(ModelEvaluator):
             raise
         else:
             if text is None:
-                why = f"it handed in no answer within {plural(steps_most, 'step')}"
+                why = f"it submitted no answer within {plural(steps_most, 'step')}"
                 response = EvaluatorResponse(Extraction(None, (), why))
             else:
                 block = reader_agent.as_block(text, usage.task)

@@ -33,7 +33,7 @@ class CheckOrder(WorkOrder):
     seconds: float = STEP_SECONDS
     block: int = -1
     anew: bool = False
-    # The selected trials, set by `write`; no run is created if all of them are already checked
+    # The selected trials, set by `write`. No run is created if all of them are already checked
     selected: tuple[str, ...] = field(default=(), init=False)
 
     @property

@@ -22,7 +22,7 @@ def agent_model(settings: Settings) -> str:
 
 
 def judge(settings: Settings) -> str:
-    """Return the default judge: the setting, a hosted model if one is available, or else the offline judge."""
+    """Return the default judge: the setting, a hosted model if one is available, otherwise the offline judge."""
     from workbench.models.defaults import default_model
 
     hosted = settings.judge or default_model("judge", base_url=settings.base_url)

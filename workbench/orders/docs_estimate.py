@@ -1,10 +1,10 @@
 """Estimate the requests that doc systems make before any candidate is written.
 
-The number of requests is taken from earlier runs of the doc system, or else from a rule. ``llm`` makes one request for
-each function, class and module of a file with tasks (with ``scope target``: one for each task). RepoAgent makes one for
-each function and class, including those in tests (measured: 91 requests for the 90 functions and the class of
-word_counter, 203 for the 181 functions and 22 classes of schema 0.7.7). There is no rule for OSA and commands; their
-requests per definition on other repositories are used instead. Cheap to import.
+The number of requests is taken from earlier runs of the doc system or, if there are none, from a rule. ``llm`` makes
+one request for each function, class and module of a file with tasks (with ``scope target``: one for each task).
+RepoAgent makes one for each function and class, including those in tests (measured: 91 requests for the 90 functions
+and the class of word_counter, 203 for the 181 functions and 22 classes of schema 0.7.7). There is no rule for OSA and
+commands; their requests per definition on other repositories are used instead. Cheap to import.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 
 def documentation(measured: MeasuredRates, orders: Iterable[tuple[RegenerationPlan, bool]]) -> Documentation:
-    """Estimate the documentation for resolved plans, each paired with whether the session already contains it."""
+    """Estimate the documentation for resolved plans.
+
+    Each plan is paired with whether the session already contains its docs.
+    """
     rates = [*measured.documenting, *cached_doc_rates()]
     found: dict[tuple[str, str], tuple[float | None, bool]] = {}
     for plan, documented in orders:
@@ -59,7 +62,7 @@ def cached_doc_rates() -> list[DocsRate]:
             continue
         count, tokens = record.counts["requests"], record.counts["prompt_tokens"] + record.counts["completion_tokens"]
         definitions = sum(int(record.counts[kind]) for kind in ("function", "class", "module"))
-        # The counts exclude the cost of replayed answers, so no price can be derived from them.
+        # The recorded costs exclude replayed answers, so no price can be derived from them.
         of_a_request = (tokens / count, record.counts["seconds"] / count, None)
         found.append(DocsRate(record.program, record.source, count, *of_a_request, True, definitions))
     return found

@@ -42,7 +42,7 @@ def editable(step: StepRow) -> tuple[str, ...]:
 class ForkOrder(WorkOrder):
     """Continue a trial from a step, with the same agent, case, limits and judge.
 
-    The model is the same too, unless another one is named. ``step`` is the last inherited step, counting from 1.
+    The model is also the same unless another model is named. ``step`` is the last inherited step, counting from 1.
     """
 
     parent: str

@@ -27,14 +27,14 @@ from workbench.session.rows import RunRow
 
 KIND = "importer"
 LARGEST_FILE = 1_000_000_000
-"""The largest size of a file in bytes; line-based files and archives are read in pieces."""
+"""The maximum size of a file in bytes. It does not apply to line-based files and archives, which are read in pieces."""
 
 
 class Importer(Protocol):
     """Reads the files of one format."""
 
-    name: str  # The dotted path of this importer, set by the caller
-    # The file name endings of its format in lower case, such as `(".log",)`; they select files in a folder
+    name: str  # The dotted path of the importer, set by the caller
+    # The file name endings of the format in lower case, such as `(".log",)`; they select files in a folder
     endings: tuple[str, ...]
 
     def read(self, path: Path) -> Iterator[object]:
@@ -124,7 +124,7 @@ def file_key(file: Path, importer: str = "") -> str:
     require_ordinary(file, most=LARGEST_FILE)
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    # Another importer may find different items in the same file.
+    # Another importer may find different items in the same file, so the key contains the importer.
     return f"file:{digest}:{importer}" if importer else f"file:{digest}"
 
 

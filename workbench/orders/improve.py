@@ -63,7 +63,7 @@ def resolved_improvement(session: Path, plan: ImprovementPlan) -> ImprovementPla
             raise UsageError(f"{evaluator.partition(':')[0]} is not an evaluator that reads docstrings; name a model.")
     base = resolved(base)
     if plan.second_evaluator == base.evaluator:
-        raise UsageError(f"{base.evaluator} is already the evaluator; the second evaluator must be another model.")
+        raise UsageError(f"{base.evaluator} is already the evaluator; the second evaluator must be a different model.")
     return ImprovementPlan(
         replace(base, snapshot=content_of(base.source)),
         writer,
@@ -108,7 +108,7 @@ def _recorded_ask(session: Path, base: RegenerationPlan) -> Ask | None:
         runs = [run for run in reader.runs() if is_same_work(run, plan)]
     asks = [ask for run in runs for ask in RegenerationPlan.from_json(run.config).asks if ask.prompt]
     matching = [ask for ask in asks if not base.evaluator or ask.evaluator == base.evaluator]
-    # Later asks may be the ones for held-out samples.
+    # Use the first ask, because later asks may be for held-out samples.
     return matching[0] if matching else None
 
 
@@ -195,7 +195,7 @@ class ImproveOrder(WorkOrder):
         return f"{self.plan.base.source} × {plan.base.evaluator}, docstrings by {plan.writer}{second}"
 
     def estimate(self, measured: MeasuredRates) -> WorkEstimate:
-        """Return an upper bound, which assumes every attempt for every function, each with its held-out samples."""
+        """Return an upper bound: every attempt for every function is made, each with held-out samples."""
         plan = self.plan
         base, tried = plan.base, None
         if base.tasks and self.session.exists():

@@ -83,7 +83,7 @@ def wait_for_turn(session: Path, run: str) -> bool:
         return False
     with reader:
         while reader.fate() is Fate.IN_PLACE:
-            # An engine that dies does not change the session, so poll without waiting for a change.
+            # An engine that dies does not change the session, so do not wait for a change before checking again.
             version, polls = reader.data_version(), polls + 1
             if version != seen or polls >= _LOOKS:
                 seen, polls = version, 0
@@ -132,7 +132,7 @@ def engine_log(run: str) -> Path:
 def last_words(run: str) -> str:
     """Return the last line of a run's log, or "" if the log is empty.
 
-    For an engine started by this process, only that engine's own output counts.
+    For an engine started by this process, only the output of that engine counts.
     """
     try:
         text = engine_log(run).read_bytes()[_launched[run][1] if run in _launched else 0 :]
@@ -242,4 +242,4 @@ def end_of(run: str) -> str:
             "it was terminated by "
             f"{signal.Signals(number).name if number in set(signal.Signals) else f'signal {number}'}"
         )
-    return "it wrote no message"
+    return "the engine wrote no message"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.repository import Snapshot
 
 NEWEST = 30
-"""How many of the most recent sessions to read; older ones may reflect outdated prices or a different machine."""
+"""The number of most recent sessions to read; older sessions may reflect outdated prices or a different machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Rate:
 
     agent: str  # The agent of a trial; "" for other items
     model: str  # The model of the trial, the evaluator of the candidate, or the judge
-    case: str  # The id of the case, or the source that the regenerated functions belong to
+    case: str  # The id of the case, or the source of the regenerated functions
     requests: float
-    seconds: float  # Trial: wall time including its scores. Candidate: its share of the wall time of its run
+    seconds: float  # Trial: wall time including scoring. Candidate: its share of the wall time of the run
     dollars: float | None  # None if the price is unknown
     tested: float = 0.0  # Seconds for the tests of a candidate; 0 for a trial
 
@@ -57,8 +57,8 @@ class DocsRate:
 class MeasuredRates:
     """The measurements of earlier runs, and the number of tasks of each source.
 
-    ``builds`` maps a source to the cached build of its tasks. ``had`` maps a source and evaluator to the number of
-    candidates that the target session already contains for each sample number.
+    ``builds`` maps a source to the cached build of its tasks. ``had`` maps a source and evaluator to the target
+    session's number of candidates for each sample number.
     """
 
     trials: tuple[Rate, ...] = ()
@@ -213,7 +213,7 @@ def _measured(reader: SessionReader) -> MeasuredRates:
 
 @functools.cache
 def _example_runs(folder: Path) -> tuple[str, ...]:
-    """Return the runs of the bundled sessions, which are ignored here: they were executed on another machine."""
+    """Return the runs of the bundled sessions, which are not measured because they were executed on another machine."""
     found: list[str] = []
     for path in folder.glob(f"*{SUFFIX}"):
         with contextlib.suppress(WorkbenchError, OSError), SessionReader(path, surveyed=False) as reader:
@@ -234,7 +234,8 @@ def _documenting(reader: SessionReader, sources: Mapping[str, str], elsewhere: t
     done = {str(run) for (run,) in reader.query(_DOCUMENTED)} if rows else set()
     for run, count, tokens, began, ended, waited, cost, priced in rows:
         if systems.get(run):
-            # A run that was resumed can span more time than its requests would take in sequence.
+            # A run that was resumed can span more time than its requests take in sequence, so use the smaller of the
+            # two.
             together = min(_number(ended) - _number(began), _number(waited) or math.inf)
             price = _number(cost) / count if priced == count else None
             yield DocsRate(

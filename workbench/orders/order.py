@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class WorkOrder:
-    """Work to be done: it is resolved, checked, estimated, submitted to a session, and executed, resumed or cancelled.
+    """Work to be done, which is resolved, estimated, checked, submitted to a session, executed, resumed or cancelled.
 
     Orders are cheap to create and to estimate; nothing is written before :meth:`submit`. ``session`` need not exist
     yet. An example session is replaced by a copy when the order is submitted.

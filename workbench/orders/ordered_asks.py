@@ -1,7 +1,6 @@
 """Ordered asks: a regeneration run grows by asks, and each order follows its own ask.
 
-This module also decides which run of a session an order extends: the one that has the same values of all arguments that
-identify a run.
+This module also decides which run of a session an order extends: the run with the same identifying arguments.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class OrderedWork:
     tasks: tuple[TaskRow, ...]  # Including excluded tasks
     candidates: Mapping[str, tuple[CandidateRow, ...]]  # By task
     controls: Mapping[str, tuple[CandidateRow, ...]]  # By task
-    others: bool  # Whether other orders of the run have unfinished candidates
+    others: bool  # whether other orders of the run have unfinished candidates
 
     @property
     def missing(self) -> bool:
@@ -113,7 +112,10 @@ def refusal(reader: SessionReader, order: OrderedAsk) -> str:
 
 
 def is_finished(reader: SessionReader, order: OrderedAsk) -> bool:
-    """Return whether an order is complete, including its re-checks, unless other orders of the run take precedence."""
+    """Return whether an order is complete.
+
+    This includes its re-checks unless other orders of the run take precedence.
+    """
     plan = _plan(reader, order.run)
     if plan is None or (acceptance := plan.acceptance(order.ask)) is None or acceptance.problem:
         return False
@@ -200,7 +202,7 @@ def check_samples(session: Path, plan: CandidatePlan) -> None:
                     )
 
 
-#: The share of fast verdicts that are re-checked, in addition to those of the originals.
+#: The share of fast verdicts that are re-checked, in addition to the verdicts on originals.
 RANDOM_SHARE = 0.01
 
 _LOOKED_AT = ("passed", "failed", "timeout", "crashed", "bypassed")
@@ -208,7 +210,7 @@ _FAST = (Route.HOT, Route.WARM)
 
 
 def recheck_reason(candidate: str, evaluator: str, route: str | None, verdict: str | None) -> str:
-    """Return why a verdict is re-checked: ``original``, ``random``, or "" if it is not."""
+    """Return the reason for re-checking a verdict: ``original``, ``random``, or "" if it is not re-checked."""
     if route not in _FAST or verdict not in _LOOKED_AT:
         return ""
     if evaluator == "reference":

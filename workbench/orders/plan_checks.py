@@ -43,7 +43,7 @@ def check_scoring(plan: DocumentPlan) -> None:
 
 
 def check_regeneration(plan: CandidatePlan) -> None:
-    # 0 means the default or "all"; the command line does not accept it as a value.
+    # 0 stands for the default or "all", so the command line rejects an explicit 0.
     _check_numbers(plan)
     if not plan.k:
         raise UsageError("k must be 1 or more, for example --k 1,3.")
@@ -83,7 +83,7 @@ def _writable(folder: Path, what: str, else_do: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        raise WorkbenchError(f"{what} {shown(folder)} cannot be made ({why}); {else_do}.") from None
+        raise WorkbenchError(f"{what} {shown(folder)} cannot be created ({why}); {else_do}.") from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise WorkbenchError(f"{what} {shown(folder)} cannot be written; {else_do}.")
 
@@ -112,7 +112,7 @@ _SECONDS = 20
 
 def check_sandbox(name: str, folders: Sequence[str] = ()) -> None:
     """Raise SandboxUnavailable if no sandbox works on this machine, or NoIsolation if none of them isolates."""
-    # Imported here because not every plan needs a sandbox.
+    # Imported here, because not every plan needs a sandbox.
     from workbench.sandbox.bubblewrap import Bubblewrap
     from workbench.sandbox.choose import backend_info, choose_backend
     from workbench.sandbox.docker import is_there

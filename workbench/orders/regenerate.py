@@ -63,7 +63,7 @@ class RegenerateOrder(WorkOrder):
         return replace(estimate, documentation=self.documentation(measured))
 
     def documentation(self, measured: MeasuredRates) -> Documentation:
-        """Estimate the doc system's requests. This reads the source, so call it in a thread."""
+        """Estimate the doc system's requests. It reads the source, so call it in a thread."""
         whole = resolved(self.plan)
         return documentation(measured, [(whole, is_documented(self.session, whole))])
 
@@ -351,7 +351,7 @@ def content_of(source: str) -> str:
     try:
         snapshot = catalog.current_snapshot(catalog.resolve_case(source))
     except WorkbenchError:
-        # The engine reports the same problem in the run.
+        # Ignore the problem: the engine reports it in the run.
         return ""
     return snapshot.digest if snapshot is not None else ""
 

@@ -47,10 +47,10 @@ class RerunOrder(WorkOrder):
     """Run tasks or candidates again.
 
     With a ``model``, that model is asked for ``samples`` candidates of each selected task, by default as many as the
-    run has. With ``samples`` alone, the evaluator of the selected candidates is asked until each task has that many.
-    With neither, existing answers are tested again and missing ones are requested. An answer is never requested again
-    because it failed: such a selection would raise pass@k. ``item`` is a task (id, prefix, glob, function name) or a
-    candidate (id, prefix); empty selects all.
+    run has per task. With ``samples`` alone, the evaluator of the selected candidates is asked until each task has that
+    many. With neither, existing answers are tested again and missing ones are requested. An answer is never requested
+    again because it failed: such a selection would raise pass@k. ``item`` is a task (id, prefix, glob, function name)
+    or a candidate (id, prefix); empty selects all.
     """
 
     item: str = ""
@@ -109,7 +109,7 @@ class RerunOrder(WorkOrder):
                 self.orders.append(key)
                 engine_starts.announce(key)
                 for row in mine:
-                    # verdict_reason explains why there is no verdict, so clear it if there is none.
+                    # Without a verdict, verdict_reason explains why there is none, so clear it.
                     connection.execute(
                         "UPDATE candidates SET state = 'queued', "
                         "verdict_reason = CASE WHEN verdict IS NULL THEN NULL ELSE verdict_reason END WHERE id = ?",
@@ -125,7 +125,7 @@ def _selected(session: Path, reader: SessionReader, item: str, failed: bool) -> 
     """Return the affected runs, each with its selected candidates."""
     tasks, one = find_items(reader, item) if item else ([], [])
     if len(one) > 1:
-        raise UsageError(f"{item!r} could be {len(one)} candidates; give more characters.")
+        raise UsageError(f"{item!r} matches {len(one)} candidates; give more characters.")
     rows = one
     if not rows:
         selected = {task.id for task in tasks}

@@ -29,7 +29,7 @@ from workbench.session.identity import run_id, trial_id
 from workbench.session.rows import TrialRow
 from workbench.session.session_names import resolve_session
 
-# characters; the context window of a small model has room for a few such files and the conversation
+# in characters; the context window of a small model has room for a few such files and the conversation
 LOCAL_READ_LIMIT = 1_800
 
 
@@ -199,8 +199,8 @@ def requested_trials(
 def _rescored(connection: sqlite3.Connection, plan: DocumentPlan) -> str:
     """Return how existing trials are scored.
 
-    ``anew`` means all scores, because the judge repeated fewer times before; ``missing`` means only missing scores; ""
-    means that none of the trials exist.
+    ``anew`` means that all are scored again, because the judge previously repeated fewer times; ``missing`` means that
+    only missing scores are added; "" means that none of the trials exist.
     """
     marks = ",".join("?" * len(plan.trials))
     existing = {row[0] for row in connection.execute(f"SELECT id FROM trials WHERE id IN ({marks})", plan.trials)}
@@ -265,9 +265,9 @@ class ContentChanged(WorkbenchError):
 class OrderedCase:
     """A case with its content at the time when a trial is planned."""
 
-    text: str  # Still resolves to the same case when it is read later
+    text: str  # names the same case even if it is resolved in another folder
     case: TestCase
-    snapshot: Snapshot | None  # None if it would have to be fetched
+    snapshot: Snapshot | None  # None if it has not been fetched
 
     @property
     def content(self) -> str:
@@ -296,7 +296,7 @@ def ordered_case(text: str) -> OrderedCase:
     try:
         snapshot = current_snapshot(case)
     except WorkbenchError:
-        snapshot = None  # the trial reports the problem
+        snapshot = None  # ignore the problem, which the trial reports
     # Make the path absolute, because a resume may run in another folder.
     return OrderedCase(str(path.absolute()) if local else text, case, snapshot)
 

@@ -57,7 +57,7 @@ def mark_cancelled(connection: sqlite3.Connection, run: str) -> None:
     connection.execute(
         "UPDATE trials SET state = 'cancelled' WHERE run_id = ? AND state IN ('queued', 'running')", (run,)
     )
-    # A candidate that is queued for a retest still has its earlier verdict, so it becomes done.
+    # A candidate that is queued for a retest still has its earlier verdict, so its state becomes done.
     connection.execute(
         "UPDATE candidates SET state = CASE WHEN verdict IS NULL THEN 'cancelled' ELSE 'done' END "
         "WHERE run_id = ? AND state != 'done'",
@@ -93,7 +93,7 @@ def _is_over(reader: SessionReader, run: RunRow) -> bool:
     )
 
 
-# List the states explicitly: an item with a damaged state may be done, and must not be repeated.
+# The states are listed explicitly, because an item with a damaged state may be done and must not be repeated.
 _OPEN = "('queued', 'running', 'failed', 'asking', 'testing', 'cancelled')"
 
 
@@ -179,7 +179,7 @@ def missing_work(session: Path, measured: MeasuredRates, run: str = "") -> Itera
 
 
 def _of_run(reader: SessionReader, run: RunRow, measured: MeasuredRates) -> Iterator[tuple[str, WorkEstimate]]:
-    # Imported here, because orders import this module.
+    # Imported here, because the modules of orders import this module.
     from workbench.orders.import_files import ImportOrder, ordered_import
 
     if (plan := ordered_import(run)) is not None:

@@ -59,7 +59,7 @@ def resolved_study(study: Study, session: Path | None = None) -> Study:
                 if session is None or not session.exists() or not _is_complete(session, whole, column):
                     raise
         except WorkbenchError:
-            continue  # the cells of the column will show the problem
+            continue  # ignore the problem, which the cells of the column will show
     return whole
 
 
@@ -220,7 +220,7 @@ def _trials(reader: SessionReader, name: str) -> list[str]:
 
 
 def _use_runs(reader: SessionReader, study: Study, trials: Iterable[str]) -> dict[str, str]:
-    """Return the usage runs that measure READMEs of trials, with their cases."""
+    """Return the usage runs that measure READMEs of trials, each with its case."""
     known = measured_pages(reader, study.settings.use) if study.settings.use else {}
     rows = trials_named(reader, trials) if known else ()
     pages = ((row.case_id, known.get(page_key(row.case_id, row.readme_blob))) for row in rows if row.readme_blob)
@@ -322,7 +322,7 @@ def pending_runs(reader: SessionReader, name: str) -> list[str]:
 
 
 def _is_pending(reader: SessionReader, run: RunRow) -> bool:
-    # A project without usage tasks does not get any by another attempt.
+    # Another attempt does not give a project usage tasks, so such a run is not pending.
     return is_missing(reader, run) and not (run.kind == "usage" and run.plan.get("permanent_failure") is True)
 
 
@@ -364,7 +364,7 @@ def each_run(session: Path, name: str) -> Iterator[str]:
                 if not running.resume(session, run):
                     continue
             except WorkbenchError:
-                # Another process started the run first, so follow that engine.
+                # Another process started the run first, so follow its engine.
                 with SessionReader(session) as reader:
                     if reader.holder(run) is None:
                         raise

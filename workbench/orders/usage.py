@@ -33,7 +33,7 @@ from workbench.session.rows import RunRow, columns
 from workbench.session.session_names import resolve_session
 
 OWN, SHUFFLED = "README", "shuffled"
-"""Pages besides no page and the sources: the project's own README, and another project's."""
+"""The names of two special pages, besides no page and the sources: the project's own README, and another project's."""
 LITERAL = "literal"
 READERS = (LITERAL, "reference", "stub", "table", "package")
 """Readers that need no model."""
@@ -48,7 +48,7 @@ _SUFFIXES = (".md", ".markdown", ".rst", ".txt")
 class PageArm:
     """A page that readers see; ``digest`` identifies its text, or is "" if the engine reads it from the project."""
 
-    context: str  # As recorded with candidates: `README`, `none`, `mine.md@1a2b3c4d5e6f`
+    context: str  # the name recorded with candidates: `README`, `none`, `mine.md@1a2b3c4d5e6f`
     digest: str = ""
     text: str = field(default="", compare=False)
 
@@ -116,7 +116,7 @@ def _of_session(session: Path, trials: Sequence[str]) -> tuple[Path, list[Subjec
     with SessionReader(session) as reader:
         rows = select_trials(
             session, reader.trials(), trials, lambda row: row.readme_blob is not None,
-            lambda row: "handed in no README that could be measured",
+            lambda row: "submitted no README that could be measured",
         )  # fmt: skip
         found: dict[str, dict[str, PageArm]] = {}
         for row in rows:
@@ -128,7 +128,7 @@ def _of_session(session: Path, trials: Sequence[str]) -> tuple[Path, list[Subjec
 
 
 def other_readme(source: str) -> PageArm:
-    """Return the README of another test case, the same one for every order."""
+    """Return the README of another test case, which is the same for every order."""
     for case in catalog.load_cases()[0]:
         if case.reference_readme and case.id != source:
             return page_arm(f"{SHUFFLED} {case.id}", case.reference_readme)
@@ -177,7 +177,7 @@ def _prompt(plan: UsagePlan) -> str:
 
     if not plan.evaluator.startswith(AGENT_PREFIX):
         return PROMPT
-    # A rerun names the prompt of the samples that it adds to.
+    # A rerun specifies the prompt of the samples that it adds to.
     return plan.prompt if steps_of(plan.prompt) is not None else prompt_version(plan.max_steps)
 
 
@@ -302,7 +302,8 @@ def order_usage(session: Path, plan: UsagePlan, pages: Sequence[PageArm]) -> str
 def own_page(root: Path, reference: str | None, *, docs: bool) -> tuple[str, str]:
     """Return the name and text of a project's own README, with the pages of its docs if ``docs`` is set.
 
-    If the repository of a test case has no README, the one of its ground truth is used. Both are "" if there is none.
+    If the repository of a test case has no README, the one of its ground truth is used. Name and text are "" if there
+    is none.
     """
     paths = find_pages(root)
     pages = paths if docs else [path for path in paths if "/" not in path][:1]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PAGE_FORMATS: Mapping[str, str] = {
     "md": "Markdown",
-    "html": "one file that loads nothing",
+    "html": "a single file without external resources",
     "latex": "a fragment with booktabs",
     "json": "everything",
     "csv": "its tables",
@@ -29,7 +29,7 @@ FORMATS: Mapping[str, str] = {
 STUDY_FORMATS: Mapping[str, str] = {
     **FORMATS,
     "csv": "a line per cell and per item",
-    "parquet": "the rows of csv",
+    "parquet": "the same rows as csv",
 }
 _BY_ENDING = {
     ".md": "md", ".markdown": "md", ".html": "html", ".htm": "html", ".json": "json", ".csv": "csv",

@@ -1,4 +1,4 @@
-"""Excerpts of long texts; an excerpt that was cut says so."""
+"""Excerpts of long texts; a cut excerpt states that it was cut."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Excerpts:
         return self._left > 0
 
     def charge(self, characters: int) -> None:
-        """Subtract the length of text that is not an excerpt from the allowance."""
+        """Subtract the length of a text that is not an excerpt from the allowance."""
         self._left -= characters
 
     def of(self, digest: str | None, name: str) -> Excerpt:
@@ -57,7 +57,7 @@ class Excerpts:
         return replace(found, text=found.text.rstrip("\ufffd")) if found.cut else found
 
     def readme(self, digest: str, name: str) -> Excerpt:
-        """Return a README up to :data:`README_LIMIT`; it is not charged to the allowance."""
+        """Return a README up to :data:`README_LIMIT`; its length is not subtracted from the allowance."""
         return self._read(digest, name, README_LIMIT)
 
     def _read(self, digest: str | None, name: str, limit: int) -> Excerpt:

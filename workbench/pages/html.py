@@ -1,7 +1,8 @@
-"""A page as one HTML file that loads nothing: the template ``html.jinja``, SVG figures and rendered READMEs.
+"""A page as a single HTML file without external resources.
 
-It has a light, a dark and a print style. Its only script searches pages with items. The template takes 2.8 times as
-long as plain Python code (30 µs for a small part), and 0.2 s for the first page of a process.
+It consists of the template ``html.jinja``, SVG figures and rendered READMEs. It has a light, a dark and a print style.
+Its only script searches pages with items. The template takes 2.8 times as long as plain Python code (30 µs for a small
+part), and 0.2 s for the first page of a process.
 """
 
 from __future__ import annotations
@@ -146,10 +147,10 @@ def _diff(part: TextChanges) -> tuple[str, list[str]]:
     return line_diff_words(diff), diff
 
 
-# characters; the worst README of this size takes a second, and of a longer one only the source is shown
+# characters; the worst README of this size takes a second, and for a longer README, only the source is shown
 _RENDERED_LIMIT = 100_000
 _LINKS = ("http://", "https://", "mailto:")
-_LOWER = 3  # levels by which a README's headings are moved down, below those of the report
+_LOWER = 3  # number of levels by which a README's headings are moved down, so that they are below the report's
 
 
 def rendered(markdown: str) -> Markup | None:

@@ -1,6 +1,7 @@
 r"""A page as a LaTeX fragment for ``\input`` in an article: sections, tables with booktabs, and pgfplots figures.
 
-A comment at its beginning lists the required packages. Folded figures are left out; the tables have their numbers.
+A comment at its beginning lists the required packages. Folded figures are left out, because the tables have their
+numbers.
 """
 
 from __future__ import annotations
@@ -100,14 +101,14 @@ def _part(part: Part, section: str, labels: dict[str, int]) -> list[str]:
 def _divided(table: PageTable) -> list[PageTable]:
     widths = [max(map(len, column)) + 2 for column in zip(table.headings, *table.rows, strict=True)]
     texts = [place for place in range(len(widths)) if place not in table.right]
-    # Cells that wrap count as two lines.
+    # Count cells that wrap as two lines.
     most = _ROWS // 2 if any(widths[place] > _LONG + 2 for place in texts) else _ROWS
     capped = [min(width, _LONG + 2) if place in texts else width for place, width in enumerate(widths)]
     return divided(table, capped, _LETTERS, most)
 
 
 def _items(lines: Iterator[str]) -> str:
-    # A list without items does not compile.
+    # LaTeX does not compile a list without items, so leave it out.
     return str(_templates().items(several)) if (several := list(lines)) else ""
 
 

@@ -88,7 +88,7 @@ class NarrowForm:
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """A table; ``right`` has the indices of number columns.
+    """A table; ``right`` contains the indices of number columns.
 
     The last ``closing`` rows (means, sums) are below a line. ``links`` has the item that each row links to ("" for
     none), and ``anchor`` the prefix of that item's id on the page. A table with a ``caption`` can be understood without
@@ -152,7 +152,7 @@ def table_of(
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """A value of a matrix: its ``share`` of the colour from 0 to 1 (None for none), its text, and a tooltip.
+    """A value of a matrix: the strength of its colour (``share``, 0 to 1, None for none), its text, and a tooltip.
 
     A ``tone`` (good, warn, bad) replaces the share on pages that have such colours.
     """
@@ -210,7 +210,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Strips:
-    """Rows with the same columns; ``lines`` has the heights to mark in each row."""
+    """Rows with the same columns; ``lines`` contains the heights to mark in each row."""
 
     caption: str
     rows: tuple[Strip, ...]
@@ -263,7 +263,10 @@ class Preformatted:
 
 @dataclass(frozen=True, slots=True)
 class TextChanges:
-    """The difference between two texts with these names; its lines are charged to the allowance of ``excerpts``."""
+    """The difference between two texts with these names.
+
+    Its length is subtracted from the allowance of ``excerpts``.
+    """
 
     title: str
     before: Excerpt
@@ -323,7 +326,9 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ReportPage:
-    """A title, the parts before the first heading, and sections; ``over`` and ``foot`` name the program and source.
+    """A title, the parts before the first heading, and sections.
+
+    ``over`` and ``foot`` state the program and the source.
 
     ``items`` are sections that are built one at a time, so that the long texts of one are freed before the next is
     built. ``index`` lists them, and ``noun`` is the kind of item that a reader can search for.
@@ -340,8 +345,8 @@ class ReportPage:
 
     @property
     def is_short(self) -> bool:
-        """Whether the index is open, and all steps and bodies are printed.
+        """Whether the page is short enough to open the index and print all steps and bodies.
 
-        For a longer page, only the parts that the reader has opened are printed.
+        Of a longer page, only the parts that the reader has opened are printed.
         """
         return len(self.index) <= 12

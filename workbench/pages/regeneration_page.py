@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from workbench.session.rows import StageRow
 
 MOST_FAILURES = 50
-"""The maximum number of failure groups in a table; the JSON report has all of them."""
+"""The maximum number of failure groups in a table; the JSON report contains all groups."""
 
 
 def regenerations(contents: Contents, most_failures: int = MOST_FAILURES) -> Iterator[Section]:
@@ -113,7 +113,7 @@ def _over_all_tasks(outcome: Regenerated, most: int) -> Iterator[Part]:
     if unsolved:
         table = PageTable(("file", "function", "samples", "evaluators"), unsolved, frozenset({2, 3}))
         yield Folded("Tasks without a passing sample", (table,), f"{len(unsolved):,}")
-    # If there is only one file, its figures are those above.
+    # If there is only one file, its figures are the same as those above, so omit the table.
     files = [
         (group.name, outcome.name(one), f"{group.tasks:,}", *(share(each.value) for each in group.pass_at))
         for one, groups in outcome.files.items()
@@ -205,7 +205,7 @@ def _tasks(contents: Contents, outcome: Regenerated) -> PageTable:
 
 
 def controls_words(controls: str | None) -> str:
-    """Return a text such as ``✓ reference · ✓ stub``, or the recorded value if it has another form."""
+    """Return a text such as ``✓ reference · ✓ stub``, or the recorded value if it has an unknown form."""
     recorded = decoded(controls)
     if not recorded:
         return ""

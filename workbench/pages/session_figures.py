@@ -104,7 +104,7 @@ def _share(points: tuple[float | None, float] | None) -> float | None:
 
 
 def _labels(trials: Sequence[Trial]) -> list[str]:
-    """Return the cases of trials, with the agent, model and repeat if these differ."""
+    """Return labels of trials: the case, and the agent, model and repeat if these differ between trials."""
     agents = {trial.row.agent for trial in trials}
     models = {trial.row.model for trial in trials}
     repeats = {trial.row.repeat for trial in trials}

@@ -220,7 +220,10 @@ def task_values(reader: SessionReader, task: TaskRow, outcome: Regenerated) -> V
 
 
 def candidate_values(reader: SessionReader, candidate: CandidateRow) -> Values:
-    """Return a candidate with its body, verdict and failing tests; the verdict is an old one if ``again`` is set."""
+    """Return a candidate with its body, verdict and failing tests.
+
+    If ``again`` is set, the verdict is from before the retest.
+    """
     of = f"candidate {candidate.id}"
     return {
         **picked(candidate, "id:candidate", "task_id:task", "run_id:run", "evaluator"),

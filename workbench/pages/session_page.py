@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 IMPORTED = "imported scores"
 _PROBLEM, _REMARK = "problem", "remark"
 _MOST_LISTED = 100
-"""The maximum number of inventions or alarms to list; all of them are counted."""
+"""The maximum number of inventions or alarms to list; the count always includes all."""
 _MOST_OUTPUT = 12
 _NOT_IN_POINTS = "Whether code blocks run and names exist; not part of any rubric's points."
 _WRONG, _ODD = glyphs.VERDICTS["failed"], glyphs.VERDICTS["crashed"]

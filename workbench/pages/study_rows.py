@@ -1,7 +1,7 @@
 """A study as rows of CSV or Parquet: one for each cell, each item of a cell, and each column.
 
-``kind`` distinguishes them. Both formats have the same columns, each with a single type; values that a kind of row
-lacks are empty.
+``kind`` distinguishes them. Both formats have the same columns, each with a single type; values that do not apply to a
+kind of row are empty.
 """
 
 from __future__ import annotations

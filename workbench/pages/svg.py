@@ -195,7 +195,7 @@ def histograms(figure: Histograms) -> str:
         if row.mean is not None:
             x = at(row.mean)
             parts.append(f'<line class="mean" x1="{x:.1f}" x2="{x:.1f}" y1="{base - _HIGH:.1f}" y2="{base + 4:.1f}"/>')
-        # These are drawn after the line of the mean, which may cross them.
+        # The counts are drawn after the line of the mean, so that they stay readable where it crosses them.
         parts += counts
         parts.append(_text(left + _PLOT_WIDE + 16, base - _HIGH / 2 + 4, row.text, "start", "soft"))
     texts = 30 + LETTER * max((len(row.text) for row in figure.rows), default=0)

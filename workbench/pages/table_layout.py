@@ -37,7 +37,7 @@ def fitted(table: PageTable, width: int) -> list[PageTable | BulletList]:
 def _narrowed(table: PageTable, width: int) -> PageTable:
     """Break headings between words, then drop columns until the table fits.
 
-    Headings are restored to one line if there is room for them afterwards.
+    Headings return to one line if there is room afterwards.
     """
     if _fits(table, width):
         return table

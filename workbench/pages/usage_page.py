@@ -27,7 +27,7 @@ MEASURES = (
 
 
 def usage_parts(results: UsageResults) -> Iterator[Part]:
-    """Yield a usage run as parts of a page: tasks, gaps, and the figures of each page beside no page and the sources."""
+    """Yield a usage run as parts of a page: tasks, gaps, and each page's figures beside no page and the sources."""
     every = [(used, page) for used in results.readers for page in used.pages]
     if len(every) == 1:
         yield _tasks(results.lines(every[0][1])[:_MOST_ROWS])
@@ -139,7 +139,7 @@ def agreement_parts(contents: Contents, results: UsageResults) -> Iterator[Part]
         rows = tuple((one.agent, one.page, f"{one.points:.1f}", share(one.use)) for one in found.trials)
         yield Subheading(f"Use and score · {used.reader}")
         yield PageTable(("agent", "page", found.judged, "use@1"), rows, frozenset({2, 3}))
-        words = f"{found.tau:.2f}" if found.tau is not None else "not defined, because one side does not vary"
+        words = f"{found.tau:.2f}" if found.tau is not None else "not defined, because all values on one side are equal"
         yield Note(f"Kendall's tau-b of score and use@1 over {plural(len(rows), 'trial')}: {words}.")
 
 

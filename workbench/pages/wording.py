@@ -84,7 +84,7 @@ def evidence(one: Evidence) -> str:
 
 
 def plan_words(config: str) -> str:
-    """Return a run's plan on one line, without empty values and settings of checks that were not ordered."""
+    """Return a run's plan on one line, without empty values and the settings of checks that were not ordered."""
     plan = decoded(config)
     return _plan_words(plan) if isinstance(plan, dict) else str(plan)
 
@@ -146,7 +146,7 @@ def estimate_words(estimate: PassEstimate) -> str:
 
 
 def interval_notes(outcome: Regenerated) -> list[str]:
-    """Return the rules and units of a run's intervals, or the reasons why there are none, without duplicates."""
+    """Return the rules and units of a run's intervals, or the reasons for missing intervals, without duplicates."""
     estimates = (estimate for group in outcome.groups for estimate in group.figures.pass_at)
     return list(dict.fromkeys(one.interval.words for one in estimates if one.interval and one.value is not None))
 
@@ -159,7 +159,7 @@ def verdict_words(verdicts: Mapping[str, int]) -> str:
 
 
 def remarks(contents: Contents, item: str, step: int | None = None) -> Iterator[Note]:
-    """Yield the tags of an item and people's remarks on it, or only those on one step."""
+    """Yield the tags of an item and people's remarks on it, or only the remarks on one step."""
     if step is None and (tags := contents.all_tags(item)):
         yield Note(f"Tags: {tags}", "remark")
     for remark in contents.remarks(item):

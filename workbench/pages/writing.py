@@ -1,4 +1,4 @@
-"""Render a page or session in a format, and write the result completely or not at all, and never over a session."""
+"""Render a page or session in a format, and write the result completely or not at all, but never over a session."""
 
 from __future__ import annotations
 

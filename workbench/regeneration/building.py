@@ -33,7 +33,7 @@ from workbench.sandbox.worker import is_left_out
 _NOT_SOURCES = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples", "benchmark", "benchmarks"})
 _NOT_FILES = frozenset({"setup.py", "conftest.py", "noxfile.py"})
 
-#: Number of tests of T_i to run first with a stub: one failure is enough, and running all of T_i may take long.
+#: Number of tests of T_i to run first with a stub. One failure is enough, and running all of T_i may take long.
 _FIRST_TESTS = 3
 
 
@@ -283,7 +283,7 @@ class _Builder:
 
 def _why_untested(trace: FunctionTrace | None) -> str:
     if trace is not None and trace.unstable:
-        return f"No stable test executes it; {len(trace.unstable)} unstable ones do."
+        return f"No stable test executes it, but {len(trace.unstable)} unstable tests do."
     if trace is not None and trace.import_time:
         return "It runs only while modules are imported, so it belongs to no test."
     return "No stable test executes it."

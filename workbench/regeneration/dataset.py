@@ -109,7 +109,7 @@ def columns() -> tuple[tuple[str, str, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the tasks of a repository come from."""
+    """The origin of a repository's tasks."""
 
     repo: str  # ``owner/name``, or just a name
     source: str  # the source that was fetched
@@ -199,7 +199,7 @@ _NAME, _SUMMARY, _DROPPED = "tasks", "summary.json", "dropped.jsonl"
 
 
 class BadDataset(UsageError):
-    """A file is not a dataset of tasks, or not one that this version can read."""
+    """A file is not a dataset of tasks, or this version cannot read it."""
 
 
 class ParquetMissing(WorkbenchError):

@@ -2,7 +2,7 @@
 
 Requirements come from the first of these that exists: ``pyproject.toml``, the ``PKG-INFO`` of an sdist, ``setup.cfg``,
 literals in ``setup.py``, and ``requirements.txt``. Test requirements come from ``tox.ini`` and from the extras,
-dependency groups and requirements files for tests; if there are none, those for development are used.
+dependency groups and requirements files for tests; if there are none, those for development are used instead.
 """
 
 from __future__ import annotations
@@ -270,7 +270,10 @@ def _version(files: _Files) -> str:
 
 
 def _setup_py(path: Path, read: list[str]) -> dict[str, Any]:
-    """Return the keyword arguments of ``setup(…)``; those that are not literals, or variables set to one, are None."""
+    """Return the keyword arguments of ``setup(…)``.
+
+    A value that is neither a literal nor a variable set to a literal is None.
+    """
     try:
         module = python_syntax.parse(path.read_bytes())
     except (OSError, *python_syntax.UNREADABLE):

@@ -44,10 +44,10 @@ from workbench.regeneration.project_layout import (
 from workbench.repository.sources import reason
 from workbench.sandbox import Workspace
 
-#: Incremented whenever the way environments are built changes, so that older ones are rebuilt.
+#: Incremented whenever the way environments are built changes, so that older environments are rebuilt.
 _FORMAT = 2
 
-#: Modules that tests often import although the project does not declare them, and the distribution that provides each.
+#: Modules that tests often import without declaring them, and the distributions that provide them.
 _WELL_KNOWN = {
     "attr": "attrs", "click": "click", "freezegun": "freezegun", "hypothesis": "hypothesis", "mock": "mock", "numpy": "numpy",
     "pandas": "pandas", "pydantic": "pydantic", "pytest_asyncio": "pytest-asyncio", "pytest_mock": "pytest-mock", "requests": "requests",

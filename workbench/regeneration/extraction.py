@@ -55,7 +55,7 @@ class Interpretation:
 
     text: str
     note: str
-    # Accepted only if it defines the function or returns, because it may be just a usage example.
+    # Accepted only if it defines the function or returns; otherwise it may be just a usage example.
     must_define: bool = False
 
 
@@ -243,7 +243,10 @@ def extract_body(answer: str, function: Function, source: bytes = b"", *, style:
 
 
 def final_answer(answer: str, notes: list[str]) -> str | None:
-    """Return a model's answer without its reasoning, or None if that never ended; omissions are added to ``notes``."""
+    """Return a model's answer without its reasoning, or None if the reasoning never ended.
+
+    Omissions are added to ``notes``.
+    """
     text = answer.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").replace("\x00", "")
     if len(text) > MAX_ANSWER:
         text = text[:MAX_ANSWER]
@@ -301,7 +304,7 @@ def _from_json(
 ) -> Extraction | None:
     for text, has_code_key in strings:
         found = _read(split_reasoning(text).answer, function, source, [*notes, "the code was in JSON"], style)
-        # Almost any string parses, so the value of any other key must define the function or return.
+        # Almost any string parses, so the value of any other key counts only if it defines the function or returns.
         if (found.valid and has_code_key) or _is_function_body(found):
             return found
     return None
@@ -351,7 +354,7 @@ def _best(blocks: list[AnswerBlock], function: Function, source: bytes) -> _Redu
 
 
 def _is_excerpt(text: str, whole: str) -> bool:
-    """Return whether a block only repeats lines of another."""
+    """Return whether a block only repeats lines of another block."""
     lines = {line.strip() for line in whole.splitlines()}
     return all(line.strip() in lines for line in text.splitlines() if line.strip())
 

@@ -73,7 +73,7 @@ class FailedTest:
 
     @property
     def exception(self) -> str:
-        """The type of the exception, or "" if there is none because the test did not run or was skipped."""
+        """The type of the exception, or "" if there is none, because the test did not run or was skipped."""
         if self.outcome not in ("failed", "error"):
             return ""
         if self.wrong_value:
@@ -120,7 +120,7 @@ class FailureGroup:
         """The tests that failed for at least one candidate of the group."""
         first = self.representative.tests
         if all(one.tests == first for one in self.candidates):
-            return first  # in their original order
+            return first  # tasks in their original order
         return tuple(sorted({test for one in self.candidates for test in one.tests}))
 
     @property
@@ -269,7 +269,7 @@ class SourceOfTest:
 
 
 def asserting_line(traceback: str, path: str) -> int:
-    """Return the line number of a file's innermost frame in a traceback, or 0 if it has none."""
+    """Return the line number of a file's innermost frame in a traceback, or 0 if the file has no frame."""
     lines = [int(line) for name, line, _ in _FRAME.findall(traceback) if name == path]
     return lines[-1] if lines else 0
 
@@ -321,7 +321,8 @@ def _member(node: ast.AST | None, name: str) -> ast.AST | None:
 def text_of_test_file(reader: SessionReader, task: TaskRow, test_id: str) -> str:
     """Return the text of the file with a task's test, or "" if unknown.
 
-    Sessions written by older versions do not contain it; it is then read from the repository in the cache, if present.
+    Sessions written by older versions do not contain the file, so it is then read from the cached repository, if
+    present.
     """
     path = test_id.partition("::")[0]
     if task.test_files_blob is not None:

@@ -2,7 +2,7 @@
 
 Doc systems edit code in place, rename folders and add files. Only their docstrings are used, and only if the code is
 the same apart from docstrings. The syntax trees of the whole files are compared first. If the file was edited
-elsewhere, those of the individual function or class are compared. Changed code is never documented.
+elsewhere, the trees of the individual function or class are compared. Changed code is never documented.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def collect_docstrings(pristine: Path, documented: Path, paths: Iterable[str]) -
 
 
 def graft_file(source: bytes, path: str, docstrings: dict[Key, str | None]) -> bytes:
-    """Return ``source`` with these docstrings; functions not in the mapping keep their own."""
+    """Return ``source`` with these docstrings; functions that are not in the mapping keep their own docstrings."""
     # Start from the end, so that the spans of the remaining functions stay valid.
     for function in sorted(find_functions(source, path), key=lambda f: f.span.start, reverse=True):
         key = (path, function.qualified_name, function.occurrence)
@@ -95,7 +95,7 @@ def graft_file(source: bytes, path: str, docstrings: dict[Key, str | None]) -> b
 
 
 def difference(original: bytes, copy: bytes) -> str | None:
-    """Describe how two files differ apart from their docstrings, or return None if they do not."""
+    """Describe how two files differ apart from their docstrings, or return None if they are otherwise equal."""
     if original == copy:
         return None
     if len(copy) > _MAX_BYTES:

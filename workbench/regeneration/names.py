@@ -18,7 +18,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 @dataclass(slots=True)
 class ScopeNames:
-    """Names of a scope: those it binds, those read in it or in an inner scope, and those declared ``global``."""
+    """The names that a scope binds, that it or an inner scope reads, and that it declares ``global``."""
 
     bound: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
@@ -134,7 +134,7 @@ class FileNames:
                     self.names |= names_in(one).bound
 
     def has(self, node: ast.stmt) -> bool:
-        """Return whether the file already has the import or definition, or the full version of an abbreviated one."""
+        """Return whether the file already has the import or definition, or the full version of an abbreviation."""
         if isinstance(node, ast.Import | ast.ImportFrom):
             return (node.__class__ is ast.ImportFrom and node.module == "__future__") or (
                 not star_of(node) and set(_aliases(node)) <= self._imports
@@ -277,7 +277,7 @@ def _references(
 
 
 def _first_argument(sibling: ast.stmt, receiver: str, class_name: str) -> str:
-    """Return the first argument to pass to a sibling called on ``receiver``, or "" if it takes none."""
+    """Return the first argument to pass to a sibling called on ``receiver``, or "" if it takes no receiver."""
     if not isinstance(sibling, FUNCTIONS):
         return ""
     descriptors = {_descriptor(one) for one in sibling.decorator_list}

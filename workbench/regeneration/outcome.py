@@ -106,7 +106,7 @@ class PassFigures:
     def variants(self) -> list[tuple[str, tuple[float | None, ...]]]:
         """Return labels and values of pass@k for subsets of tasks, and with certain passes counted as failures.
 
-        These passes are the doubtful and the repaired ones. The label on truncated answers has no values.
+        These are the doubtful and the repaired passes. The label on truncated answers has no values.
         """
         documented = f"{self.documented:,}/{self.tasks:,} with docstring"
         variants = (
@@ -125,7 +125,7 @@ class PassFigures:
 
 @dataclass(frozen=True, slots=True)
 class GroupTotals:
-    """Sums over the samples of a group, without those of excluded tasks."""
+    """Sums over the samples of a group, excluding samples of excluded tasks."""
 
     samples: int
     verdicts: Mapping[str, int]
@@ -328,7 +328,10 @@ class TaskGroup:
 
 @dataclass(frozen=True, slots=True)
 class VerdictSequence:
-    """Whether each sample of a task passed, in order; None for a sample that does not count or has no verdict yet."""
+    """For each sample of a task, in order, whether it passed.
+
+    None for a sample that does not count or has no verdict.
+    """
 
     task: str
     repository: str
@@ -338,7 +341,7 @@ class VerdictSequence:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """pass@k computed from the first ``m`` samples of every task that has at least k counted ones among them."""
+    """pass@k computed from the first ``m`` samples of every task with at least k counted samples among them."""
 
     m: int
     estimate: PassEstimate

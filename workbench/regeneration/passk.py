@@ -27,7 +27,10 @@ class TaskCount:
 
 @dataclass(frozen=True, slots=True)
 class PassEstimate:
-    """A mean pass@k over ``tasks``; ``undefined`` tasks have fewer than k samples. ``value`` is None if all do."""
+    """A mean pass@k over ``tasks``; ``undefined`` tasks have fewer than k samples.
+
+    ``value`` is None if all tasks are undefined.
+    """
 
     k: int
     value: float | None

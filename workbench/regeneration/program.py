@@ -1,7 +1,8 @@
 """Collect what a body needs from the rest of an answer's code: imports, constants, helpers and classes.
 
-They are placed before the body's statements. Where that would change what a name refers to (different parameters, a
-decorator, recursion that shares state), the answer's whole function is nested in the body and called with the arguments.
+They are placed before the body's statements. If that would change the meaning of a name (different parameters, a
+decorator, recursion that shares state), the answer's whole function is nested in the body and called with the
+arguments.
 """
 
 from __future__ import annotations
@@ -175,7 +176,7 @@ class AnswerProgram:
         )
 
     def complete_statements(self, body: str, wrapped: str) -> CompletedBody:
-        """Complete a body that the answer shows without its header; ``wrapped`` is that body inside a function."""
+        """Complete a body that the answer shows without its header; ``wrapped`` is the body inside a function."""
         node = python_syntax.parse(wrapped).body[0]
         assert isinstance(node, FUNCTIONS)
         node.args = _arguments(self._function)
@@ -295,7 +296,7 @@ class AnswerProgram:
         texts = [_globals_to_nonlocals(one.text, bound) for one in statements]
         if not bound & set(parameters(_arguments(self._function))):
             return "\n".join([*texts, template.format(name)])
-        # A definition that shares a parameter's name would overwrite it, so the statements get a scope of their own.
+        # A definition that shares a parameter's name would overwrite it, so the statements get a separate scope.
         outer = "_answer"
         while outer in bound or any(outer in one.names.used for one in statements):
             outer += "_"
@@ -304,7 +305,10 @@ class AnswerProgram:
 
 
 def _imports_for(names: list[str], stars: list[str]) -> str:
-    """Return explicit imports for names that only a star import could provide; functions cannot contain one."""
+    """Return explicit imports for names that only a star import could provide.
+
+    Functions cannot contain star imports.
+    """
     if not names or not stars:
         return ""
     if len(stars) == 1:

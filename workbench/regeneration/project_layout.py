@@ -130,7 +130,7 @@ def is_test_file(root: Path, roots: Sequence[str], own: Sequence[str]) -> Callab
 
 
 def _matching(root: Path, pattern: str) -> Iterator[Path]:
-    # pytest also rejects such a pattern, or searches elsewhere.
+    # Ignore the pattern: pytest also rejects it, or searches elsewhere.
     with contextlib.suppress(ValueError, NotImplementedError, IndexError):
         yield from (path for path in root.glob(pattern) if path.is_relative_to(root))
 

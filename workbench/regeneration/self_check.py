@@ -39,7 +39,7 @@ class ControlCounts:
 
 @dataclass(frozen=True, slots=True)
 class RecheckCounts:
-    """The number of verdicts that were tested again on the cold route, and how many of them differed."""
+    """The number of verdicts that were re-checked on the cold route, and the number of these that differed."""
 
     done: int = 0
     disagreeing: int = 0
@@ -70,7 +70,7 @@ class CheckProblem:
 
 @dataclass(frozen=True, slots=True)
 class SelfCheck:
-    """The results of both controls and of the re-checks, and the tasks on which any of them failed."""
+    """The results of both controls and of the re-checks, and the tasks on which any check failed."""
 
     controls: tuple[ControlCounts, ...]
     rechecks: RecheckCounts
@@ -127,7 +127,8 @@ def self_check(counts: Iterable[SampleCount], tasks: int, failed: Iterable[Faile
     rows = list(counts)
     controls = []
     for name in CONTROLS:
-        # Only the first samples count, because a control may itself be the evaluator. Sandbox errors are not verdicts.
+        # Only first samples count, because a control may also be the evaluator, with further samples. Sandbox errors
+        # are not verdicts.
         samples = [row for row in rows if row.group.evaluator == name and row.first]
         if samples:
             by = {kind: sum(row.count for row in samples if row.verdict == kind) for kind in ("", "passed", "error")}

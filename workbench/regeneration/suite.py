@@ -156,7 +156,7 @@ async def run_recorded(
 ) -> Report:
     """Run the whole suite once and record its calls; hanging tests and files that cannot be imported are left out.
 
-    Raises SuiteFailed, as :func:`run_suite`, and SandboxError.
+    Raises SuiteFailed like :func:`run_suite`, and SandboxError.
     """
     root = pool.workers[0].workspace.root
     runs = _Runs(pool, limits, rules or Rules(), on_progress)
@@ -365,13 +365,13 @@ _HANG = re.compile(r"^Timeout \(\d+:\d+:\d+(?:\.\d+)?\)!$")
 _DECORATION = re.compile(r"^(INTERNALERROR> ?|E  +)")
 _NOT_OURS = re.compile(r"^(/|<)|site-packages/")
 
-#: The private modules of pytest's exceptions; they only clutter messages.
+#: The private modules of pytest's exceptions, which only clutter messages.
 _PRIVATE_NAMES = re.compile(r"(?:\b_pytest|\bpluggy)\.(?:\w+\.)+(?=[A-Z])")
 
 _NAMES_A_FILE = re.compile(r"\.(?:py|ini|toml|cfg)\b")
 _PLUGIN = re.compile(r'Error importing plugin "(?P<name>[^"]+)"')
 
-#: Lines that are not informative on their own.
+#: Lines that are not informative by themselves.
 _NOISE = ("mainloop: caught unexpected SystemExit!",)
 
 

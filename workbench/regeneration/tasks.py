@@ -41,7 +41,7 @@ def minimal_stub(function: Function) -> str:
 
 
 def typed_stub(function: Function) -> str:
-    """Return a body that returns the empty value of the return annotation, or ``minimal_stub`` if there is none.
+    """Return a body that returns the empty value of the return annotation; without annotation, ``minimal_stub``.
 
     ``Optional[T]`` and unions with ``None`` yield ``None``; other unions yield the empty value of their first member.
     """
@@ -140,7 +140,7 @@ class Task:
 
     @property
     def branch_coverage(self) -> float | None:
-        """The share of the body's branches that T_i takes, from 0 to 1, or None if there are none."""
+        """The share of the body's branches that T_i takes, from 0 to 1, or None if there are no branches."""
         return self.branches_covered / self.branches if self.branches else None
 
     def limits(self, base: Limits) -> Limits:
@@ -189,7 +189,9 @@ class TaskSet:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The numbers of functions left after each stage, and of tests; only ``published`` is comparable with Table 2.
+        """The numbers of functions left after each stage, and of tests.
+
+        Only counts of the selection ``published`` are comparable with Table 2.
 
         ``n_candidates`` is the number of functions outside tests. Each later count is a subset of the one before:
         ``n_with_body`` functions parse and have more than a stub; ``n_traced`` are executed by a stable test;

@@ -1,6 +1,6 @@
 """*Works*: the shares of a README's working blocks and true claims, independent of any rubric.
 
-Only executed blocks and decidable claims count. Each share comes with the number of undecided ones.
+Only executed blocks and decidable claims count; the number of the others is stated with each share.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CheckSummary:
-    """Numbers of blocks and claims by verdict; the names are those of the columns for a session's checks."""
+    """Numbers of blocks and claims by verdict, with the same names as the columns of the table of checks."""
 
     works: int = 0
     fails: int = 0

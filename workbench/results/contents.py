@@ -67,7 +67,7 @@ class TaskGroupLine:
 class Regenerated:
     """A regeneration run.
 
-    It has the ready and excluded tasks, figures by group, a line per task and group, and the dropped functions;
+    It contains the ready and excluded tasks, figures by group, a line per task and group, and the dropped functions;
     ``diagnosis`` says why candidates failed, and ``files`` has pass@k by file for each group.
     """
 
@@ -104,7 +104,7 @@ PREFERRED_RUBRIC = "aeo-bench"
 class Run:
     """A run with its displayed state.
 
-    ``regenerated`` is None for a document run, and ``usage`` for all runs but usage runs.
+    ``regenerated`` is None for a document run, and ``usage`` is None except for usage runs.
     """
 
     row: RunRow
@@ -325,7 +325,7 @@ def accessed_files_words(reader: SessionReader, trial: TrialRow) -> str:
     sizes = dict(reader.files_of(trial.snapshot))
     if not sizes:
         return ""
-    # Only bytes shown to the agent count, so a truncated file counts as partly read.
+    # Only the bytes shown to the agent count, so a truncated file counts as partly read.
     read = {
         row.path: min(row.size, sizes[row.path])
         for row in reader.accessed_files(trial.id)

@@ -30,8 +30,8 @@ class ContextPart:
     digest: str
     size: int  # bytes
     tokens: float | None  # None if not recorded
-    exact: bool  # whether it was counted rather than estimated from the size
-    new: bool  # whether the previous request did not contain it
+    exact: bool  # whether the number was counted rather than estimated from the size
+    new: bool  # whether the message is new since the previous request
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,9 +67,9 @@ class ModelCost:
     kind: str  # "" for calls outside any run
     sessions: int = 0
     requests: int = 0
-    tokens_in: int = 0  # as counted by the provider, like tokens_out
+    tokens_in: int = 0  # counted by the provider, like tokens_out
     tokens_out: int = 0
-    cost_usd: float | None = None  # of the requests with a known price, or None if there are none
+    cost_usd: float | None = None  # cost of the requests with a known price, or None if there are none
     seconds: float = 0.0  # requests overlap, so this may exceed the duration of the runs
     failed: int = 0  # requests without a usable answer
     unpriced: int = 0  # requests not included in cost_usd

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.session.reader import SessionReader
 
 _CHUNK = 200  # tasks per query, so that not all their failing tests are in memory at once
-_BODY, _TRACEBACK = 200_000, 40_000  # maximum bytes read of each
+_BODY, _TRACEBACK = 200_000, 40_000  # maximum number of bytes to read of each text
 _WRONG = ", ".join(f"'{verdict}'" for verdict in WRONG_VERDICTS)
 
 
@@ -55,7 +55,7 @@ def diagnose(
 ) -> Diagnosis:
     """Return why the candidates of a run fail, without excluded tasks and controls.
 
-    ``results`` (the tasks of each group) is used to find tasks that nobody solves. Once ``stopped`` returns true, the
+    ``results`` (the tasks of each group) serves to find tasks that no group solves. Once ``stopped`` returns true, the
     result covers what was read so far.
     """
     candidates = tuple(failed_candidates(reader, run_id, group, stopped))
@@ -133,10 +133,13 @@ class _Texts:
         return self._tests.setdefault(tests, tests)
 
     def lead(self, failing: Sequence[tuple[FailedTest, str | None]]) -> FailedTest | None:
-        """Return the leading test with its position; among tests with the same error, one with a traceback."""
+        """Return the leading test with its position.
+
+        Among tests with the same error, a test with a traceback is preferred.
+        """
         lead = lead_of([test for test, trace in failing if trace] or [test for test, _ in failing])
         trace = next((trace for test, trace in failing if test is lead), None)
-        # For a wrong value, the test and the value are sufficient.
+        # For a wrong value, the test and the value suffice, so omit the traceback.
         return lead if lead is None or trace is None or lead.wrong_value else replace(lead, place=self._place(trace))
 
     def _place(self, digest: str) -> FailureLocation:

@@ -25,7 +25,7 @@ def below_parents(ids: Sequence[str], parents: Sequence[str]) -> list[int]:
         place = waiting.pop()
         order.append(place)
         waiting += children.get(ids[place], [])[::-1]
-    # Cycles in a damaged file are listed last.
+    # Trials in a cycle, which only a damaged file has, are listed last.
     met = set(order)
     return order + [place for place in range(len(ids)) if place not in met]
 

@@ -32,7 +32,8 @@ class GroundingCounts:
     """A trial's grounding as shown in a table.
 
     ``share`` is the share of the repository's bytes that were shown to the agent. All other fields are numbers of
-    items, or None without a README (``unseen`` and ``nowhere`` also without the repository on this machine).
+    items. They are None if there is no README, and ``unseen`` and ``nowhere`` also if the repository is not on this
+    machine.
     """
 
     seen: int | None

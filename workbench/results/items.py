@@ -56,7 +56,7 @@ def find_item(reader: SessionReader, text: str) -> WorkItem:
         raise UsageError(f"{session} has no item {shown!r}; `workbench show {session}` lists its contents.")
     if len(found) > 1:
         few = ", ".join(found[:_NAMED]) + (", …" if len(found) > _NAMED else "")
-        raise UsageError(f"{shown!r} could be {len(found)} items ({few}); give more characters.")
+        raise UsageError(f"{shown!r} matches {len(found)} items ({few}); give more characters.")
     kind = ids[found[0]]
     if not colon:
         return WorkItem(kind, found[0])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PageScore:
-    """use@1 of a page for one reader, and the numbers of its answers that passed, that count, and of all of them."""
+    """use@1 of a page for one reader, with the numbers of passed, counted and all answers."""
 
     value: float
     tasks: int
@@ -44,7 +44,8 @@ def use_by_page(
 ) -> tuple[str, dict[PageKey, PageScore]]:
     """Return the reader that has seen the most pages, and its newest score of each page.
 
-    The values of one reader alone are comparable. ``known`` caches the scores of finished runs.
+    A single reader is used, because the values of different readers are not comparable. ``known`` caches the scores of
+    finished runs.
     """
     scores: PageScores = {}
     for run in reader.runs():

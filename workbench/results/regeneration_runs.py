@@ -41,7 +41,7 @@ USABLE = {
     "replay": "replays agree",
     "original": "reference passes",
 }
-"""The same for the callables of a usage run."""
+"""Labels for the callables left after each stage of a usage run, in order."""
 _Ask = tuple[str, str, str]  # (evaluator, prompt, context)
 
 
@@ -145,7 +145,7 @@ def load_excluded(reader: SessionReader, run_id: str) -> Excluded:
 
 
 def load_view(reader: SessionReader, run_id: str, group: Group | None = None, evaluator: str = "") -> RunView | None:
-    """Read the state of a run; by default ``evaluator``'s newest group is shown, or else the newest of all."""
+    """Read the state of a run; by default it shows ``evaluator``'s newest group, or the newest group of all."""
     from workbench.regeneration.outcome import totals
     from workbench.session.sample_counts import sample_counts
 
@@ -240,7 +240,7 @@ def _asked_for(plan: Mapping[str, Any]) -> Group:
 def _rate(mine: Sequence[SampleCount], now: float) -> float:
     """Return the samples per second over the last seconds.
 
-    The time before the first of these samples is left out, because an earlier run may have paused.
+    The time before the first of these samples is excluded, because the run may have been paused.
     """
     tested = [row for row in mine if row.verdict and row.first_recent is not None]
     if not tested:
@@ -252,7 +252,7 @@ def _rate(mine: Sequence[SampleCount], now: float) -> float:
 
 
 def _sandboxes(counts: Sequence[SampleCount], plan: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the back ends that produced verdicts, or else the selected one, and their weaknesses.
+    """Return the back ends that produced verdicts (without verdicts, the selected back end), and their weaknesses.
 
     The weaknesses of a plug-in back end were recorded when the run used it.
     """
@@ -303,7 +303,7 @@ def counts(
     rows = [Count(FOUND, f"{'callables' if usage else 'functions'} found", left or None)]
     if not left:
         return rows
-    # A stage of a newer engine is shown by its own name, before the final stages.
+    # A stage that only a newer version knows is shown by its own name, before the final stages.
     for stage in (*always, *(stage for stage in dropped if stage not in titles), "documentation"):
         gone = dropped.get(stage, 0)
         left -= gone

@@ -53,7 +53,7 @@ class RunLine:
     archived: bool = False
     labels: tuple[str, ...] = ()  # star and tags
     place: int = 0  # position in the queue, from 1; 0 if not queued
-    paused: bool = False  # whether it is paused in the queue
+    paused: bool = False  # whether the run is paused in the queue
 
     @property
     def title(self) -> str:
@@ -69,7 +69,7 @@ def waiting_runs(reader: SessionReader) -> list[RunRow]:
 
 
 def latest_regeneration(reader: SessionReader) -> str | None:
-    """Return the run to show when a session is opened: a running one, or else the last with tasks, or else the last."""
+    """Return the run to show when a session is opened: a running one, else the last one with tasks, else the last."""
     found = reader.query(
         "SELECT id FROM runs WHERE kind IN ('regenerate', 'usage') AND archived_at IS NULL ORDER BY "
         "EXISTS (SELECT 1 FROM tasks WHERE run_id = runs.id) OR EXISTS (SELECT 1 FROM stages WHERE run_id = runs.id) DESC, "

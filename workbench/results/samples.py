@@ -78,13 +78,13 @@ def samples_of(reader: SessionReader, task_id: str, group: Group) -> list[Candid
 
 @dataclass(frozen=True, slots=True)
 class SampleView:
-    """A sample of a task, or None if it does not exist yet, and its number, starting at 0."""
+    """A task with one of its samples (None if it does not exist so far) and the number of the sample, starting at 0."""
 
     task: TaskRow
     candidate: CandidateRow | None
     number: int
-    former: tuple[FormerVerdictRow, ...] = ()  # its previous verdicts
-    labels: tuple[str, ...] = ()  # its star and tags
+    former: tuple[FormerVerdictRow, ...] = ()  # the sample's previous verdicts
+    labels: tuple[str, ...] = ()  # the sample's star and tags
     annotations: tuple[str, ...] = ()
 
 

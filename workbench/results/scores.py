@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 _HELD = "SELECT DISTINCT trial_id FROM steps JOIN calls ON calls.id = call_id WHERE kind = 'respond' AND response_schema_blob IS NOT NULL"
 _MOST_REPEATS = 200
 _MOST_CARDS = 20_000
-# Digest of a scorecard -> points from its format, and whether tier 3 was credited; both depend only on the content.
+# Digest of a scorecard -> points from its format, and whether tier 3 was credited. Both depend only on the content, so
+# they can be cached.
 _read_cards: dict[str, tuple[float, bool]] = {}
 
 
@@ -95,7 +96,10 @@ def agreement_of(reader: SessionReader, documents: Iterable[Sequence[ScoreRow]])
 
 
 def agreement_on(reader: SessionReader, cards: Sequence[Scorecard]) -> tuple[Agreement, ...]:
-    """Return the agreement over all trials of the judges of one trial's scorecards; () if each has its own rubric."""
+    """Return the agreement, over all trials, of the judges that scored one trial.
+
+    () if each judge used another rubric.
+    """
     rubrics = [card.rubric for card in cards]
     trials: dict[str, list[ScoreRow]] = {}
     for score in reader.scores() if len(set(rubrics)) < len(rubrics) else ():
@@ -144,7 +148,7 @@ def imported_scores(reader: SessionReader, trial: str) -> tuple[ImportedScore, .
 
 @dataclass(frozen=True, slots=True)
 class AgentScore:
-    """The newest score of an agent on a case."""
+    """An agent's newest score on a case."""
 
     agent: str
     total: Total
@@ -159,12 +163,12 @@ def last_scores(reader: SessionReader, rubric: str = "aeo-bench") -> dict[str, t
     """Return the newest score of each agent by case; agents are in the order of their first use."""
     totals: dict[str, Total] = {}
     for (trial_id, _, _), total in totals_of(reader, [row for row in reader.scores() if row.rubric == rubric]).items():
-        # Use the first judge, as in every other list.
+        # Use the first judge, as all other lists do.
         totals.setdefault(trial_id, total)
     runs = {run.id: reader.run_state(run) for run in reader.runs()}
     newest: dict[str, dict[str, AgentScore]] = {}
     for trial in reader.trials():
-        if trial.parent:  # forks do not measure the agent alone
+        if trial.parent:  # a fork does not measure the agent alone
             continue
         by_agent = newest.setdefault(trial.case_id, {})
         # A trial without an engine is still marked as running, so use the state of its run.
@@ -224,8 +228,8 @@ def losses_among(cards: Sequence[Lost]) -> list[Loss]:
 def missing_points(card: Scorecard) -> tuple[tuple[Criterion, float], ...]:
     """Return the criteria with less than full points, largest loss first and unscored ones last.
 
-    Each has the total that the scorecard would reach without its loss and all larger ones; unscored criteria are not
-    included in it.
+    Each criterion comes with the total that the scorecard would reach without its loss and all larger losses; this
+    total excludes unscored criteria.
     """
     criteria = [one for one in card.criteria if one.maximum]
     lacking = [one for one in criteria if one.points is not None and one.missing]

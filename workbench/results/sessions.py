@@ -60,7 +60,7 @@ class SessionFacts:
 
     @property
     def retryable(self) -> bool:
-        """Whether resuming may help: some run failed for a reason that may be temporary."""
+        """Whether resuming may help, because some run failed for a reason that may be temporary."""
         return self.count("failed") > self.permanent_failures
 
     def count(self, state: str) -> int:
@@ -107,7 +107,7 @@ def state_of(states: Collection[str], newest: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WhatMatters:
-    """The run that explains a session's state, its trial (None for a regeneration run), and the number of runs."""
+    """The run that explains a session's state, its trial (None for regeneration), and the number of such runs."""
 
     run: str
     trial: str | None

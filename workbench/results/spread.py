@@ -1,4 +1,4 @@
-"""Means with their spread: by agent and model, and by case for cases with several trials."""
+"""Mean scores with their spread, by agent and model, and by case for cases with several trials."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def spreads(
 ) -> Iterator[ScoreSpread]:
     """Yield each (agent, model) over all its trials, followed by each of its cases with several trials.
 
-    Forks are left out, because they involve a person and depend on their parents.
+    Forks are excluded, because they involve a person and depend on their parents.
     """
     cases: dict[tuple[str, str], dict[str, list[Sequence[ScoreRow]]]] = {}
     for row, scores in trials:
@@ -140,7 +140,8 @@ def spread_of(
     counted = comparable(totals)
     values = [one.points for one in counted if one.points is not None]
     mean = statistics.fmean(values) if values else None
-    # Same result as `statistics.stdev`, which calculates with fractions and takes a hundred times as long.
+    # This gives the same result as `statistics.stdev`, which calculates with fractions and takes a hundred times as
+    # long.
     squares = math.fsum((value - (mean or 0.0)) ** 2 for value in values)
     return ScoreSpread(
         agent, model, case, rubric, judge, trials,
@@ -202,7 +203,7 @@ def point_spreads(cards: Iterable[Scorecard]) -> tuple[PointSpread, ...]:
 
 #: Minimum number of documents scored by both judges for measuring agreement.
 FEWEST = 3
-#: Tolerance for equal points, which may be means over repeats.
+#: Tolerance for equal points; a tolerance is needed because points may be means over repeats.
 _SAME = 0.05
 
 
@@ -223,8 +224,8 @@ class Agreement:
 def agreements(documents: Iterable[Sequence[Scorecard]]) -> Iterator[Agreement]:
     """Yield the agreement of each pair of judges over scorecards, tier by tier, each tier followed by its criteria.
 
-    Rule-based criteria are left out, because all judges agree on them, and so are criteria with fewer than
-    :data:`FEWEST` documents scored by both.
+    Rule-based criteria are excluded, because all judges agree on them. So are criteria with fewer than :data:`FEWEST`
+    documents scored by both.
     """
     # (rubric, judge) -> document -> (tier, criterion) -> points
     given: dict[tuple[str, str], dict[int, dict[tuple[int, str], float]]] = {}

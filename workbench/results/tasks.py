@@ -82,11 +82,11 @@ class TaskLine:
     passed: int = 0
     at: tuple[float | None, ...] = ()  # pass@k for each k of the run, None if fewer than k samples count
     failing: str = ""  # the test that fails for most samples
-    failing_count: int = 0  # number of samples that fail it
+    failing_count: int = 0  # number of samples that fail that test
     sandboxes: tuple[str, ...] = ()
     branches: int | None = None
     branches_covered: int = 0
-    unstable: int = 0  # quarantined tests that execute it
+    unstable: int = 0  # number of quarantined tests that execute the function
     rechecked: int = 0  # verdicts that were checked again on the cold route
     disagreeing: int = 0  # re-checks (including those of controls) with a different verdict
     newest: float = 0.0  # time of the last verdict
@@ -95,7 +95,7 @@ class TaskLine:
     repaired: int = 0  # samples with an answer that had to be repaired
     documented: bool = True  # whether the function has a docstring
     cut: int = 0  # counted samples with an answer cut at a token limit
-    usage: bool = False  # whether it is a usage task
+    usage: bool = False  # whether this is a usage task
     gap: str = ""  # the kind of `workbench.usage.gaps.Gap` of a sample that did not pass
 
     @property
@@ -254,7 +254,7 @@ def _failing(
         "GROUP BY candidates.task_id, test_id ORDER BY count(*), test_id DESC",
         [*arguments, *group.arguments],
     )
-    return {task: (test, count) for task, test, count in rows}  # the last entry wins, which is the most frequent test
+    return {task: (test, count) for task, test, count in rows}  # the last entry wins, so the most frequent test is kept
 
 
 def _leaks_from() -> float:

@@ -56,14 +56,14 @@ class TrialLine:
     steps: int
     tokens: int  # of all requests
     cost: float | None  # US dollars, None if no price is known
-    seconds: float | None  # None until it has ended
+    seconds: float | None  # None until the trial has ended
     read: str = ""  # paths of the files that the agent read, one per line
     lost: Lost = ()  # criteria that lost points; loaded later
     labels: tuple[str, ...] = ()  # star and tags
-    parent: str = ""  # the parent if it is a fork
+    parent: str = ""  # for a fork, the parent
     fork_step: int = 0  # the last inherited step
-    use: PageScore | None = None  # of its README in usage runs
-    counts: GroundingCounts | None = None  # grounding; None until loaded, after everything else
+    use: PageScore | None = None  # use@1 of its README in usage runs
+    counts: GroundingCounts | None = None  # grounding; None until it is loaded, which happens last
 
     @property
     def shown_case(self) -> str:
@@ -106,7 +106,7 @@ class Trials:
     scales: tuple[Scale, ...]
     scale: Scale | None
     spend_usd: float | None = None
-    reader: str = ""  # of the usage runs that `TrialLine.use` is of
+    reader: str = ""  # reader of the usage runs that `TrialLine.use` comes from
 
     def sentence(self) -> str:
         counts = Counter(line.state for line in self.lines)
@@ -128,7 +128,7 @@ def load_trials(
     scores = {(row.trial_id, row.rubric, row.judge): row for row in reader.scores()}
     totals = totals_of(reader, scores.values())
     scales = Counter(Scale(rubric, judge) for _, rubric, judge in scores)
-    # In a tie, "aeo-bench" comes first, because results are usually compared by this rubric.
+    # In a tie, "aeo-bench" comes first, because results are usually compared by that rubric.
     order = tuple(sorted(scales, key=lambda one: (-scales[one], one.rubric != "aeo-bench", one.rubric, one.judge)))
     chosen = scale if scale in scales else order[0] if order else None
     runs = reader.runs()
@@ -213,20 +213,20 @@ _OWN = f"parent = '' AND {COUNTED}"
 
 def trials_named(reader: SessionReader, trials: Iterable[str]) -> list[TrialRow]:
     """Return trials by id, without forks and archived runs."""
-    where = f"WHERE {_OWN} AND id IN (SELECT value FROM json_each(?))"
+    where = f"WHERE {_OWN} AND id IN (SELECT value FROM json_each(?)) ORDER BY rowid"
     return reader.rows(TrialRow, "trials", where, (json.dumps(list(trials)),))
 
 
 def trials_on(reader: SessionReader, cases: Iterable[str]) -> list[TrialRow]:
     """Return the trials of cases, without forks and archived runs."""
-    where = f"WHERE {_OWN} AND case_id IN (SELECT value FROM json_each(?))"
+    where = f"WHERE {_OWN} AND case_id IN (SELECT value FROM json_each(?)) ORDER BY rowid"
     return reader.rows(TrialRow, "trials", where, (json.dumps(list(cases)),))
 
 
 def latest_trial(reader: SessionReader) -> str | None:
     """Return the trial to show when a session is opened.
 
-    It is a running one, or else the last with steps, or else the last.
+    It is a running trial, otherwise the last trial with steps, otherwise the last trial.
     """
     found = reader.query(
         f"SELECT trials.id FROM trials JOIN runs ON runs.id = trials.run_id WHERE {COUNTED} "
@@ -254,7 +254,7 @@ class TrialOrder:
 
 
 def trial_order(reader: SessionReader, trial: TrialRow, before: TrialOrder | None = None) -> TrialOrder:
-    """Return a trial's place among the counted trials, or for one of a usage run, among those of its run.
+    """Return a trial's place among the counted trials or, for a trial of a usage run, among the trials of its run.
 
     ``before`` is reused until a trial is added.
     """
@@ -307,7 +307,7 @@ class MatrixCell:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Cases by agents (with their models); ``cells`` omits pairs without trials."""
+    """A matrix of cases by agents (with their models); ``cells`` omits pairs without trials."""
 
     cases: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]

@@ -36,8 +36,8 @@ _RESAMPLES = 2_000
 class Worth:
     """The share of a reader's possible gain that a page achieves: (use(page) − use(none)) / (use(source) − use(none)).
 
-    The interval contains 95% of 2,000 resamples of the tasks. ``value`` is None if use(source) is not surely above
-    use(none); ``undefined`` says why.
+    The interval contains 95% of 2,000 resamples of the tasks. ``value`` is None if use(source) is not significantly
+    above use(none); ``undefined`` says why.
     """
 
     value: float | None
@@ -60,7 +60,7 @@ class Worth:
 
 
 def worth_of(page: Mapping[str, float], none: Mapping[str, float], source: Mapping[str, float]) -> Worth:
-    """Return the worth of a page by the use@1 of the tasks that all three have."""
+    """Return the worth of a page from the use@1 of the tasks that have all three results."""
     tasks = sorted(page.keys() & none.keys() & source.keys())
     if len(tasks) < 2:
         return Worth(None, tasks=len(tasks), undefined="fewer than two tasks have all three results")
@@ -71,7 +71,7 @@ def worth_of(page: Mapping[str, float], none: Mapping[str, float], source: Mappi
         picked = drawn.choices(gains, k=len(gains))
         sums.append((math.fsum(one for one, _ in picked), math.fsum(most for _, most in picked)))
     if sorted(most for _, most in sums)[round(0.025 * _RESAMPLES)] <= 0:
-        return Worth(None, tasks=len(tasks), undefined="the sources do not surely help more than no page")
+        return Worth(None, tasks=len(tasks), undefined="it is not certain that the sources help more than no page")
     ratios = sorted(gain / most for gain, most in sums if most > 0)
     cut = round(0.025 * len(ratios))
     value = math.fsum(one for one, _ in gains) / math.fsum(most for _, most in gains)
@@ -85,8 +85,8 @@ class PageUse:
     outcome: GroupOutcome
     page: str | None  # digest of the page's text; None for no page, the sources, and a page that was not stored
     text: str | None = None
-    named: int | None = None  # tasks whose callable or program the page names; None if the page is unknown
-    names: frozenset[str] | None = None  # of the names that a page of the project should have, those on this page
+    named: int | None = None  # tasks with a callable or program that the page mentions; None if the page is unknown
+    names: frozenset[str] | None = None  # names on this page, out of those that a page should have
     worth: Worth | None = None  # None for the arms ``none`` and ``source``
 
     @property
@@ -108,7 +108,7 @@ class PageUse:
 
 @dataclass(frozen=True, slots=True)
 class ReaderUse:
-    """The use of all pages of a run for one reader, with the two arms that every page is compared with."""
+    """The use of all pages of a run for one reader, including the two arms with which every page is compared."""
 
     reader: str
     pages: tuple[PageUse, ...]
@@ -135,12 +135,12 @@ class TaskUse:
     task: UsageTask
     candidates: tuple[CandidateRow, ...]
     result: TaskResult
-    named: bool | None  # whether the page names it; None if the page is unknown
-    gap: Gap | None  # why the first sample did not pass; None if it passed or has no verdict
+    named: bool | None  # whether the page mentions the callable or program; None if the page is unknown
+    gap: Gap | None  # reason why the first sample did not pass; None if it passed or has no verdict
 
     @property
     def line(self) -> int | None:
-        """The line of the page that a passing answer is based on, or the first answer if none passes."""
+        """The line of the page on which a passing answer is based or, if none passes, the first answer."""
         ranked = sorted(self.candidates, key=lambda one: one.verdict != "passed")
         return next((one.page_line for one in ranked if one.page_line is not None), None)
 
@@ -311,7 +311,7 @@ def _first(results: Sequence[TaskResult]) -> dict[str, float]:
 
 
 def line_marks(candidates: Iterable[CandidateRow]) -> dict[int, bool]:
-    """Return the lines of a page, counted from 1, that passing answers rest on (True) or that are gaps (False)."""
+    """Return the lines of a page, from 1, on which passing answers are based (True) or that are gaps (False)."""
     rows = list(candidates)
     used = {row.page_line: True for row in rows if row.page_line and row.verdict == "passed"}
     gaps = [gap_of(row) for row in rows if row.verdict != "passed"]
@@ -346,7 +346,7 @@ SELECT total(samples - waiting), total(passed) FROM tasks JOIN verdict_counts ON
 
 
 def readme_use(reader: SessionReader, key: PageKey, before: ReadmeUse | None = None) -> ReadmeUse | None:
-    """Return the newest usage result of a page, or ``before`` if that is still it."""
+    """Return the newest usage result of a page, or ``before`` if that is still the newest."""
     for run in reversed(reader.runs()):
         if run.kind != "usage":
             continue

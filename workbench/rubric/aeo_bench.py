@@ -1,9 +1,9 @@
 """Tiers 1 and 2 of AEO-Bench, following the original rule for rule, so that scores are comparable with published ones.
 
-These weaknesses are kept on purpose: the substring rule of tier 2 ("A client pipeline. sampled" earns 25 of 25), the
-three metadata keys, and no points at all for an answer that is not JSON. Two things are changed on purpose. Metadata
-that is not an object scores 0 on its criterion, whereas the original stopped with an error. A README with a JSON block,
-which the original mistakes for the agent's answer, is scored.
+These weaknesses of the original are kept on purpose: the substring rule of tier 2 ("A client pipeline. sampled" earns
+25 of 25), the three metadata keys, and no points at all for an answer that is not JSON. Two things are changed on
+purpose. Metadata that is not an object scores 0 on its criterion, whereas the original stopped with an error. A README
+with a JSON block, which the original mistakes for the agent's answer, is scored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SECTIONS: tuple[tuple[str, str, float, tuple[str, ...]], ...] = (
     ("usage", "Usage", 9, ("usage", "how to run", "run", "execute", "command", "python", "cli")),
     ("examples", "Examples", 8, ("example", "output", "demo", "sample", "```")),
 )
-"""Tier 2: key, title, points, and lower-case substrings. If any of them occurs anywhere, the points are earned."""
+"""Tier 2: key, title, points, and lower-case substrings. If any substring occurs anywhere, the points are earned."""
 
 
 def answer_parses(document: ScoredDocument) -> RuleResult:

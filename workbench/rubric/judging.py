@@ -57,7 +57,7 @@ class JudgeRequest:
     view: View | None
     readme_limit: int  # characters that a model judge reads; the offline judge reads everything
     reference_limit: int  # the same limit for the reference README
-    untrue: tuple[CheckedClaim, ...] = ()  # found by the caller
+    untrue: tuple[CheckedClaim, ...] = ()  # untrue claims, found by the caller
 
 
 class Judge(Protocol):
@@ -125,7 +125,7 @@ _MODELS = frozenset({"replay", "ft"})
 
 @dataclass(frozen=True, slots=True)
 class JudgeName:
-    """A parsed ``--judge`` value; ``rest`` is the session of a replay, or else the whole text."""
+    """A parsed ``--judge`` value; ``rest`` is the session of a replay, otherwise the whole text."""
 
     kind: Literal["offline", "replay", "extension", "model"]
     text: str
@@ -208,7 +208,7 @@ _UNPARSED = "not scored: the answer does not parse"
 class ScoredDocument:
     """The input of a rule.
 
-    ``metadata`` may be of any type; ``parsed`` is True if the agent's answer was valid JSON.
+    ``metadata`` may be of any type; ``parsed`` states whether the agent's answer was valid JSON.
     """
 
     readme: str
@@ -390,7 +390,7 @@ class LLMJudge:
         while verdict.points is None and source in ("recorded", "replay"):
             again, source_then = await self._conversation(text, brief, sample)
             if source == "replay" and not again.answered:
-                break  # nothing more was recorded, so the judge failed in that session too
+                break  # no further answer was recorded, so the judge failed in that session too
             verdict, source = again, source_then
         return verdict
 

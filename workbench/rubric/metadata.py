@@ -120,7 +120,7 @@ def _types(node: Mapping[object, object]) -> tuple[str, ...]:
 def _whole(metadata: Mapping[object, object]) -> Iterator[Finding]:
     context = metadata.get("@context")
     if not context:
-        yield Finding("missing", "@context", "@context is missing: without it the keys mean nothing to a reader")
+        yield Finding("missing", "@context", "@context is missing: without it, the keys have no defined meaning")
     elif not right_context(context):
         yield Finding("wrong", "@context", f"@context is {quote(str(context), 60)}, not https://schema.org")
     if "@graph" in metadata:

@@ -28,7 +28,7 @@ _COMMON_FILES = frozenset({"main.py", "cli.py", "app.py", "__main__.py", "__init
 FULL_COVERAGE = 0.7
 """Share of the facts' weighted words, close together, that earns full points; less than 1 to allow paraphrase."""
 NO_COVERAGE = 0.15
-"""Share below which no points are earned, because any two English texts have that much in common."""
+"""Share below which no points are earned, because any two English texts have that many words in common."""
 
 
 def purpose(question: Question, facts: Facts, reading: ReadmeReading) -> Criterion:
@@ -56,7 +56,7 @@ def purpose(question: Question, facts: Facts, reading: ReadmeReading) -> Criteri
 def _as_sentence(
     wanted: dict[str, float], found: similarity.Coverage, reading: ReadmeReading
 ) -> tuple[float, str, Evidence | None]:
-    """Rate how the words of the purpose are used: they should be in sentences and not negated."""
+    """Rate the use of the purpose's words: they should be in sentences and not negated."""
     blocks = [block for block in reading.page.blocks if block.start < found.end and found.start < block.end]
     order = word_order.order([block.text for block in blocks])
     written = 0.25 + 0.75 * min(1.0, order.share / 0.6) if order.words else 0.6
@@ -244,7 +244,7 @@ def _named(wanted: list[str], reading: ReadmeReading) -> tuple[float, str, list[
     share = (len(full) + 0.5 * len(half)) / len(wanted)
     if brought is not None:
         worth = BROUGHT * reading.guess
-        parts.append(f"but installs the project, which brings them along (worth {worth:.2f} of naming them)")
+        parts.append(f"but installs the project, which brings them along ({worth:.2f} of the points for naming them)")
         evidence.append(brought)
         share = (len(full) + max(0.5, worth) * len(half) + worth * len(missing)) / len(wanted)
     return share, "; ".join(parts), evidence
@@ -261,7 +261,10 @@ def _brings(reading: ReadmeReading) -> Evidence | None:
 
 
 def _none_needed(reading: ReadmeReading) -> tuple[float, str, list[Evidence]]:
-    """Rate the statement that nothing is needed; it is worth less in a README without knowledge of the project."""
+    """Rate the statement that nothing is needed.
+
+    It is worth less in a README that shows no knowledge of the project.
+    """
     share, note, evidence = _no_dependencies_stated(reading)
     if reading.guess < 0.99:
         note += f"; × {reading.guess:.2f}, since anybody could have guessed that"
@@ -290,7 +293,7 @@ def _inventions(facts: Facts, reading: ReadmeReading) -> list[tuple[str, Evidenc
     outline = reading.page
     developing = [outline.section(h) for h in outline.headings[1:] if _DEVELOPING.search(h.text)]
     for command in reading.commands:
-        # Development requires more packages than the facts list.
+        # Development requires more packages than the facts list, so ignore sections about development.
         if any(start <= command.start < end for start, end in developing):
             continue
         for name in command.packages:

@@ -33,7 +33,7 @@ _USAGE = re.compile(r"usage|use|run|quick\s?start|getting started|command|how to
 _BADGE = re.compile(r"\[?!\[[^\]\n]{0,200}\]\([^)\n]{0,400}\)(?:\]\([^)\n]{0,400}\))?")
 _SHINGLE = 8
 EXTENT = 6.0
-"""Number of project names (and words, at half weight) that earns half of the points for extent."""
+"""Number of project names (words count half) that earns half of the points for extent."""
 SHAPE = 0.15
 """Share of tier 4 that a well-formed README earns without showing any knowledge of its project."""
 FULL_WORDS = 80

@@ -2,8 +2,8 @@
 
 A README written without opening the repository may be well formed and even true. It is therefore compared with the
 repository (`workbench.rubric.sources`): whether its names exist, its sentences have a natural word order, and its calls
-match the signatures. Whether a sentence about a name is true is not judged, because sharing words with a docstring, or
-sharing none, proves nothing.
+match the signatures. Whether a sentence about a name is true is not judged, because neither shared words with a
+docstring nor their absence prove anything.
 """
 
 from __future__ import annotations
@@ -30,16 +30,15 @@ from workbench.session.judges import RULE
 JUDGE = RULE
 """The judge's name in a scorecard; its number is incremented with every rule change so that points are never mixed."""
 CRITERIA_OF_CLAIMS = {"dependencies": ("extra", "python", "version"), "run_command": ("option", "command")}
-"""The criterion that loses points for an untrue claim, by kind of claim.
-
-Any other kind counts against completeness, as do all kinds if there are no facts.
+"""The criterion that loses points for an untrue claim, by kind of claim. All other kinds, and without facts all kinds,
+count against completeness.
 """
 GUESSED = 0.4
 """Share of the points for a true but guessable statement in a README that shows no knowledge of the project."""
 
 
 ENOUGH = 3.0
-"""Number of project names and words that shows half of the possible knowledge."""
+"""Number of project names and words that counts as half of the possible knowledge."""
 UNCHECKED = 0.45
 """Knowledge that is assumed if there is neither a repository nor facts to compare with."""
 _INLINE_WEIGHT = 0.3
@@ -141,9 +140,9 @@ class ReadmeReading:
         return self._named[0], self._named[1]
 
     def _excused(self, low: str) -> bool:
-        """Whether a name that the project does not define is nevertheless legitimate in its README."""
+        """Return whether a name that the project does not define is nevertheless legitimate in its README."""
         there = self.project.vocabulary.identifiers
-        # Several option parsers derive ``--no-color`` from ``color``.
+        # Several option parsers derive ``--no-color`` from ``color``, so accept it.
         made = low.startswith("--no-") and low.removeprefix("--no-").replace("-", "_") in there
         return low in there or made or low in known.TOOLING or low in self._made_here or low.startswith("__")
 
@@ -274,7 +273,7 @@ class ReadmeReading:
 
     @cached_property
     def informed(self) -> tuple[float, Evidence | None]:
-        """Return the share of statements that use the project's names or words, and evidence of one that does not."""
+        """Return the share of statements that use the project's names or words, and evidence of one without."""
         good = total = 0
         first: Evidence | None = None
         own = {use.name.lower() for use in self.uses[0]}
@@ -301,7 +300,7 @@ class ReadmeReading:
         return self.at(start + match.start(), start + match.end())
 
     def guessable(self, words: Collection[str], telling: Collection[str]) -> bool:
-        """Whether anyone who knows the project's name could have written a command.
+        """Return whether anyone who knows the project's name could have written a command.
 
         That is true of ``python -m NAME --help``, but not of a command with one of the project's options or files, or
         with one of the facts' ``telling`` words.

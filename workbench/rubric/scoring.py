@@ -133,14 +133,14 @@ async def score(
         metadata: The metadata as parsed, of any type.
         parsed: Whether the agent's answer was valid JSON (True for a document that no agent wrapped in an answer).
         rubric: Name of one of :data:`RUBRICS`.
-        facts: The ground truth; None leaves the criteria that need it unscored.
+        facts: The ground truth; None leaves the criteria that need facts unscored.
         reference_readme: The human-written README, for tier 4.
         view: The repository, which tells existing files from invented ones.
         judge: The judge that scores tiers 3 and 4.
         without_facts: Points for tier 3 of ``aeo-bench`` without ``facts``: the original awards 15
             (``NO_FACTS_POINTS``). None leaves the tier unscored.
-        shape: The grammar of the answer, to determine the points that the grammar itself earned. With a model judge,
-            only the rule-based tiers count, because the model is not consulted about a document that nobody wrote.
+        shape: The grammar of the answer, to determine the points that the grammar itself earned. With a model judge, only
+            the rule-based tiers count, because the model is not asked to score a document that nobody wrote.
         untrue: Claims of the README that were found to be wrong; the offline judge deducts points for each.
 
     Raises:
@@ -156,7 +156,7 @@ async def score(
     accuracy, quality = chosen.questions(3), chosen.questions(4)
     without_facts = without_facts if chosen.credits_missing_facts else None
     absent = "the answer does not parse" if not parsed else "" if readme.strip() else "the README is empty"
-    # Without facts, nothing contradicts even an empty README.
+    # Without facts, not even an empty README can be contradicted.
     if absent and not (parsed and facts is None and without_facts is None):
         criteria += _zero(3, accuracy, absent)
     elif facts is None:

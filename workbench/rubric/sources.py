@@ -48,7 +48,7 @@ _OF_ANY_PROGRAM = (
     "--help --version --verbose --quiet --output --input --user --upgrade --editable __init__ __main__ usage example "
     "path.py main.py setup.py __init__.py __main__.py readme.md license requirements.txt pyproject.toml"
 )
-#: Names that any Python program may use, so mentioning one of them says nothing about this project.
+#: Names that any Python program may use, so mentioning them shows no knowledge of this project.
 COMMON = (
     frozenset(name.lower() for name in (*dir(builtins), *sys.stdlib_module_names))
     | frozenset(name.lower() for kind in (str, list, dict, set, bytes, int, float) for name in dir(kind))
@@ -61,8 +61,8 @@ class Vocabulary:
     """Names and words in a project's text.
 
     ``names`` are the names defined there, and ``identifiers`` all that occur. ``words`` counts stems; ``described``
-    holds those in descriptions. ``complete`` means that the whole repository was read, so a missing name does not
-    exist.
+    holds those in descriptions. ``complete`` means that the whole repository was read, so that a name missing here does
+    not exist.
     """
 
     names: set[str] = field(default_factory=set)
@@ -72,7 +72,7 @@ class Vocabulary:
     complete: bool = False
 
     def add_facts(self, facts: Facts) -> None:
-        # Must-mention items that look like identifiers count as project names.
+        # Count must-mention items that look like identifiers as project names.
         for name in facts.must_mention:
             if re.fullmatch(r"[\w.:-]{2,60}", name):
                 self.names.add(name.lower())
@@ -149,7 +149,7 @@ class KnownProject:
         return frozenset(map(package_name, names)) - {""}
 
     def owns(self, package: str) -> bool:
-        """Whether a (normalised) package name may well be the project's, as ``python-dotenv`` is ``dotenv``'s."""
+        """Return whether a normalised package name is probably the project's, as ``python-dotenv`` is ``dotenv``'s."""
         bare = re.sub(r"^(python|py)-|-(python|py|cli|tool)$", "", package)
         return package in self.packages or bare in self.packages
 
@@ -167,7 +167,7 @@ class KnownProject:
         )
 
     def lacks(self, path: str) -> bool:
-        """Whether a file named in a command is certain not to be in the repository."""
+        """Return whether a file named in a command is certainly not in the repository."""
         if self.index is None or re.search(r"[<>{}$*\[\]]|^(your|my|path|example|docs?/|/|~)", path):
             return False
         return path.rsplit("/", 1)[-1] not in self._file_names

@@ -2,7 +2,7 @@
 
 A sentence is compared with deterministic permutations of itself, using counts of word pairs in the docstrings of
 Python's standard library (see ``tests/benchmarks/word_order_counts.py``). Real sentences rank above nearly all of their
-permutations, lists of keywords and shuffled words above about half, and one repeated word above none. Only the order
+permutations. Lists of keywords and shuffled words rank above about half, and a repeated word above none. Only the order
 matters, not length, topic or vocabulary. The measure works for English only; text in another script is not judged.
 """
 
@@ -139,7 +139,7 @@ class WordOrder:
 
 
 def order(paragraphs: Sequence[str]) -> WordOrder:
-    """Return how far the first 300 sentences of the paragraphs follow an English word order.
+    """Return how closely the first 300 sentences of the paragraphs follow English word order.
 
     The result is the mean rank of the sentences, weighted by length and scaled so that chance (0.5) is 0 and 0.85 is 1.
     In real READMEs, five-word sentences and headings without a verb rank below some of their permutations.

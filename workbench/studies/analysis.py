@@ -28,7 +28,7 @@ from workbench.studies.outcome import FunctionFacts, StudyOutcome, function_fact
 from workbench.studies.published_comparison import PublishedComparison, published_comparison
 from workbench.studies.text_metrics import TextMetrics, text_metrics
 
-NO_TEXTS = "Text metrics need a study of docs; this is another kind of study."
+NO_TEXTS = "Text metrics need a study of docs; this study is of another kind."
 PARTS = 3
 """Number of parts of about equal size into which a numeric property divides functions."""
 WHOLE = "all functions"
@@ -36,7 +36,10 @@ WHOLE = "all functions"
 
 @dataclass(frozen=True, slots=True)
 class Stratum(InJson):
-    """Functions of one kind (for length of docs: under any doc system), with pass@k by column and measure."""
+    """Functions of one kind, with pass@k by column and measure.
+
+    For length of docs, of one kind under any doc system.
+    """
 
     property: str
     name: str
@@ -204,7 +207,7 @@ DOCS_LENGTH = "length of docs"
 
 
 def parts_of(outcome: StudyOutcome, functions: Sequence[FunctionFacts]) -> list[Part]:
-    """Return the properties that divide functions; one with a single non-empty part is omitted."""
+    """Return the properties that divide functions; a property with a single non-empty part is omitted."""
     first = outcome.study.measures[0] if outcome.study.measures else ""
     compared = {one.column.name for one in outcome.by_column if not one.apart}
     stars = {row: published_counts()[name].stars for row in outcome.rows if (name := published_name(row))}

@@ -27,7 +27,7 @@ from workbench.session.rows import RunRow, ScoreRow, StudyCellRow, TrialRow
 from workbench.studies.declaration import USE, Study, StudyColumn
 
 RUBRIC = "aeo-bench"
-"""The rubric for trials of a study that names none."""
+"""The rubric for trials of a study that names no rubric."""
 Group = tuple[str, str, str]
 """Evaluator, prompt and context of a cell's candidates."""
 ARCHIVED = "its run is archived"
@@ -59,7 +59,7 @@ class TaskTally(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its readable id, which also identifies the same function under another doc system."""
+        """The task's readable id, which also identifies the same function under another doc system."""
         return readable_id(self.file, self.function, self.occurrence)
 
 
@@ -98,11 +98,11 @@ class CellWork:
     """The data of a cell, from the study's own session or another one.
 
     Attributes:
-        problem: Why it could not be planned, or why its run ended.
+        problem: Why the cell could not be planned, or why its run ended.
         planned: Expected number of trials or candidates, or None if it is not known yet.
         counts: Each task with its numbers of samples, as in :class:`TaskTally`; see :attr:`tasks`.
         settings: Sampling settings of its candidates; together with :attr:`group` they identify the candidates.
-        conditions: Conditions under which it was made, by name, as far as they are known.
+        conditions: Conditions under which the cell was made, by name, as far as they are known.
         left_out: Description of further data in the session that no figure includes, because it was made under other
             conditions.
     """
@@ -132,8 +132,8 @@ class CellWork:
 def scale_of(study: Study, cells: Iterable[CellWork]) -> tuple[str, str]:
     """Return the rubric and judge that measure trials.
 
-    They are the first that the study names, or else the ones that scored most of its own trials. The offline judge's
-    previous rule is used if no trial is scored by the current one.
+    These are the first rubric and judge that the study names or, if it names none, those that scored most of its own
+    trials. The offline judge's previous rule is used if no trial is scored by the current one.
     """
     found = Counter(scale for cell in cells if not cell.session for trial in cell.trials for scale in trial.scores)
     found = found or Counter(scale for cell in cells for trial in cell.trials for scale in trial.scores)
@@ -413,7 +413,7 @@ def _with_use(tally: TrialTally, run: RunRow, score: PageScore | None) -> TrialT
 
 
 def _trial_cell(cell: CellWork, made: Sequence[_Made]) -> CellWork:
-    """Return a cell with its trials; a condition that varies between the trials has all of their values."""
+    """Return a cell with its trials; a condition that varies between the trials lists all values."""
     trials = tuple(sorted((one.tally for one in made), key=lambda one: (one.repeat, one.trial)))
     costs = [one.cost_usd for one in trials if one.cost_usd is not None]
     values: dict[str, set[str]] = {}

@@ -27,12 +27,13 @@ JUDGED: dict[str, tuple[str, str]] = {
 """What measures of agents that are shares count, and the word for what has no result; see :data:`SHARES`."""
 SHARES = tuple(JUDGED)
 DOUBTFUL, REPAIRED, CUT = "doubtful", "repaired", "cut"
-"""Marks of candidates that are counted next to pass@k and that rankings can exclude; agents' answers can be cut too."""
-CREDITED, FORMATTED = "credited for missing facts", "with points from the format"
-"""Trials that are counted next to the score.
+"""Marks of candidates that are counted next to pass@k and that rankings can exclude.
 
-In the first kind, the points of tier 3 were credited by rule; in the second, the answer's format earned more than 10%
-of the points.
+Agents' answers can also be cut.
+"""
+CREDITED, FORMATTED = "credited for missing facts", "with points from the format"
+"""Kinds of trials that are counted next to the score: those whose tier 3 points were credited by rule, and those whose
+answer format earned more than 10% of the points.
 """
 
 pass_at = lru_cache(maxsize=100_000)(pass_at_k)
@@ -128,8 +129,8 @@ class StudyCell(InJson):
     """One row in one column, in one of the :data:`STATES`.
 
     Attributes:
-        done: Number of trials that ended with a score, or of candidates with a verdict; ``planned`` is the expected
-            total, or None if it is not known yet.
+        done: Number of trials that ended with a score, or of candidates with a verdict; ``planned`` is the expected total,
+            or None if unknown.
         documented: Share of the tasks with a function that has a docstring.
         doubts: Number of doubtful passes, repaired passes, and answers cut at the token limit; zeros are omitted.
     """
@@ -255,7 +256,7 @@ def cell_of(work: CellWork, study: Study, scale: tuple[str, str]) -> StudyCell:
             FORMATTED: sum(one.own is not None for one in counted),
         }
         return StudyCell(work, _state(work, done), done, work.planned, means, doubts=nonzero(doubts))
-    # Errors of the Workbench are not samples: a resumed run tests these candidates again.
+    # Errors of the Workbench are not samples, because a resumed run tests these candidates again.
     done = sum(one[3] for one in work.counts)
     if work.planned is not None:
         done = min(done, work.planned)
@@ -336,7 +337,9 @@ def _pass(work: CellWork, k: int, samples: int) -> Mean:
     few = f"fewer than {k} counted samples" if k > 1 else "no counted sample"
     missing = [
         Missing(WITHOUT, f"{few} yet", waiting),
-        Missing(WITHOUT, f"{few}: the others are workbench errors or were not requested", undefined - waiting),
+        Missing(
+            WITHOUT, f"{few}: the other candidates are workbench errors or were not requested", undefined - waiting
+        ),
         Missing(WITHOUT, "not begun", ahead),
     ]
     if len(files) > 1:

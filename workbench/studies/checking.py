@@ -1,4 +1,4 @@
-"""Check that everything a study names exists before it starts, and validate a study's form field by field."""
+"""Check that everything a study names exists before it starts, and validate the form of a study field by field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from workbench.studies.declaration import AGENTS, DOCS, EVERY_CASE, PAPER, BadSt
 from workbench.studies.study_files import Typed, declared_of, packaged_studies, parse_study, study_named
 
 PROGRAMS = ("repoagent", "osa")
-"""Doc systems that are external programs; if one cannot be used here, its cells say so and the others continue."""
+"""Doc systems that are external programs.
+
+If one cannot be used here, its cells say so and the other columns continue.
+"""
 ROWS, SYSTEMS, MODELS = (
     {AGENTS: "cases", DOCS: "sources"},
     {AGENTS: "agents", DOCS: "docs"},

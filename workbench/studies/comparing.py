@@ -89,7 +89,7 @@ class ColumnComparison(InJson):
 
     @property
     def comparable(self) -> bool:
-        """Whether rows were compared, or at least none were excluded because of different conditions."""
+        """Whether rows were compared, or at least no row was excluded because of different conditions."""
         return bool(self.by_row) or not self.apart
 
     @property
@@ -113,7 +113,7 @@ class ColumnComparison(InJson):
 
     @property
     def undefined(self) -> int:
-        """The number of items that both columns have but that lack a value in one; no figure includes them."""
+        """The number of items that both columns have but that lack a value in one column; no figure includes them."""
         both = (one for one in self.pairs if one.left is not None and one.right is not None)
         return sum(one.difference is None and one.row not in self.apart for one in both)
 
@@ -226,8 +226,8 @@ class Setting:
 class Ranking(InJson):
     """Systems from best to worst in one setting, by their means over the common items.
 
-    ``judged`` has the numbers behind the shares ``works`` and ``claims``. ``orders`` says how often rows have the same
-    order of a pair as the ranking, and is only set for the first weighting.
+    ``judged`` has the numbers behind the shares ``works`` and ``claims``. ``orders`` has, for each pair, the number of
+    rows with the same order as the ranking; it is only set for the first weighting.
     """
 
     JSON = (
@@ -318,7 +318,7 @@ def ranked_columns(outcome: StudyOutcome) -> list[RankedColumns]:
 
 
 def not_ranked(outcome: StudyOutcome) -> list[tuple[StudyColumn, StudyColumn, tuple[str, ...]]]:
-    """Return pairs of columns of one model that are not comparable: a main column, another one, and the differences."""
+    """Return the pairs of columns of one model that are not comparable: a main column, another, and the differences."""
     found = []
     for several in _by_model(outcome).values():
         for column in (column for columns in several[1:] for column in columns):
@@ -347,7 +347,7 @@ def system_name(column: StudyColumn) -> str:
 
 
 def columns_of(outcome: StudyOutcome, model: str, left: str, right: str) -> tuple[str, str] | None:
-    """Return the names of the columns for two systems of one model, or None if one no longer exists.
+    """Return the names of the columns for two systems of one model, or None if a column no longer exists.
 
     The systems are given by their :func:`system_name`.
     """
@@ -380,7 +380,7 @@ def _common_items(
 
 
 def taus(found: Iterable[Ranking]) -> dict[tuple[Setting, Setting], float | None]:
-    """Return Kendall's tau for each pair of rankings over their common systems, or None if either has no order."""
+    """Return Kendall's tau for each pair of rankings over their common systems; None if either has only ties."""
     pairs = {}
     for left, right in itertools.combinations(found, 2):
         names = [name for name in left.scores if name in right.scores]

@@ -21,7 +21,7 @@ Differing = dict[str, tuple[str, str]]
 OF_ROWS = ("snapshot", "content of the case")
 """Conditions that naturally differ from row to row."""
 _ALWAYS = ("docs scope", "samples a task", "limit of steps", *OF_ROWS)
-_FIT_THE_MODEL = ("prompt", "context", "characters read at once")
+_FIT_THE_MODEL = ("prompt", "context", "characters per read")
 _SHORT = 12
 """Number of characters shown of a digest."""
 _FEW = 3
@@ -52,7 +52,7 @@ def has_work(cell: CellWork | None) -> bool:
 
 
 def rows_apart(cells: Cells, rows: Iterable[str], left: StudyColumn, right: StudyColumn) -> dict[str, Differing]:
-    """Return the rows that both columns have, each with its differences; empty differences mean it is comparable."""
+    """Return the rows that both columns have, each with its differences; a row without differences is comparable."""
     found = {}
     for row in rows:
         mine, other = cells.get((row, left.name)), cells.get((row, right.name))
@@ -124,9 +124,9 @@ def classes(cells: Cells, rows: Sequence[str], columns: Iterable[StudyColumn]) -
 
 
 def nearest(found: Iterable[CellWork], own: Mapping[tuple[str, str], CellWork]) -> list[CellWork]:
-    """Return the variant of each imported cell that is most similar to the study's own cells of its row.
+    """Return, for each imported cell, the variant that is most similar to the study's own cells in its row.
 
-    Its remarks name the other variants.
+    The cell's remarks name the other variants.
     """
     every: dict[tuple[str, str], list[CellWork]] = {}
     for cell in found:

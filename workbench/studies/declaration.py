@@ -60,7 +60,7 @@ class StudyColumn:
 
 
 PLANS: Final = {AGENTS: DocumentPlan, DOCS: RegenerationPlan}
-"""The plan class for each kind of study; its fields define the keys of ``[limits]`` and ``[settings]``."""
+"""The plan class for each kind of study, whose fields define the keys of ``[limits]`` and ``[settings]``."""
 USE: Final = "use"
 """The setting with the reader that measures the READMEs of agents, and the measure."""
 
@@ -114,7 +114,7 @@ class Study:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Measures of a cell: ``score``, and what the settings add to it; or each ``pass@k``."""
+        """The measures of a cell: ``score`` and those that the settings add, or each ``pass@k``."""
         if self.kind == AGENTS:
             checks = ("works", "claims") if self.settings.checks else ()
             return ("score", *checks, *([USE] if self.settings.use else []))
@@ -147,9 +147,9 @@ def with_amounts(study: Study, *, repeats: int = 0, samples: int = 0) -> Study:
     """
     for kind, key, number in ((AGENTS, "repeats", repeats), (DOCS, "samples", samples)):
         if number and study.kind != kind:
-            raise BadStudy(f"{key} belongs to a study of {kind}; {study.name} is one of {study.kind}.")
+            raise BadStudy(f"{key} belongs to a study of {kind}; {study.name} is a study of {study.kind}.")
     if samples and study.k[-1] > samples:
-        raise BadStudy(f"The study {study.name} has pass@{study.k[-1]}, which {samples} samples do not define.")
+        raise BadStudy(f"The study {study.name} has pass@{study.k[-1]}, which is not defined for {samples} samples.")
     return replace(study, repeats=repeats or study.repeats, samples=samples or study.samples)
 
 

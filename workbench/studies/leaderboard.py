@@ -31,7 +31,7 @@ class LeaderLine(InJson):
 
     Attributes:
         place: Rank, starting at 1, by the mean ``over_common``: the mean over the ``of`` cases that are scored in every
-            column. None if the column is not comparable.
+            column. It is None if the column is not comparable.
         tiers: Mean points of the four tiers, over the ``tier_trials`` trials in which each is scored.
         above: Share of trials with more than :data:`GOOD` points.
         spread: Standard deviation between repeats of a case, pooled over cases.
@@ -68,7 +68,7 @@ class LeaderLine(InJson):
 def leaderboard(outcome: StudyOutcome) -> tuple[LeaderLine, ...]:
     """Return the columns of a study of agents from best to worst; those without a place come last."""
     if outcome.study.kind != AGENTS:
-        raise ValueError("a leaderboard is of agents")
+        raise ValueError("only a study of agents has a leaderboard")
     of, means = _over_common(outcome)
     judges = _judges(outcome)
     lines = []

@@ -71,7 +71,7 @@ class ColumnSummary(InJson):
 
 @dataclass(frozen=True, slots=True)
 class Common(InJson):
-    """The items that all columns have by a measure, out of those ``of`` any column, and the means over them.
+    """The items with a value in all columns by a measure, out of the items ``of`` any column, and the means over them.
 
     Means are unweighted over rows. Columns that are apart or without results are excluded.
     """
@@ -85,7 +85,8 @@ class Common(InJson):
 class RowSummary:
     """A row, or a ``part`` of one in a ``group``, such as the tasks of a file, with its cells by column name.
 
-    By measure, ``best`` has the best of the comparable columns (several if tied) and ``spread`` their range.
+    By measure, ``best`` contains the best comparable columns (several if tied), and ``spread`` the range of the
+    comparable columns.
     """
 
     row: str
@@ -101,7 +102,7 @@ class RowSummary:
 class StudyOutcome:
     """The results of a study; ``scale`` is the rubric and judge that measure its trials.
 
-    Cells are by row and column name. ``common`` omits measures by which all columns have the same items.
+    Cells are keyed by row and column name. ``common`` omits measures by which all columns have the same items.
     """
 
     study: Study
@@ -261,7 +262,7 @@ def _cost(cells: Iterable[StudyCell]) -> float | None:
 
 
 def _without_figures(columns: Iterable[ColumnSummary], study: Study, *, own: bool = False) -> Iterable[str]:
-    """Yield why imported columns (with ``own``: the study's unscored ones) have no value of its first measure."""
+    """Yield why imported columns (with ``own``: its unscored columns) have no value of its first measure."""
     for one in columns:
         mean = one.means[study.measures[0]]
         is_missing = mean.missing and (not own or any(missing.kind == UNSCORED for missing in mean.missing))
@@ -274,7 +275,7 @@ def _main(
 ) -> list[StudyColumn]:
     """Return the columns to compare.
 
-    They are the first column with results, those made under the same conditions, and those without results.
+    These are the first column with results, those made under the same conditions, and those without results.
     """
     having = [one for one in columns if any(has_work(works[row, one.name]) for row in rows)]
     without = [one for one in columns if one not in having]
@@ -346,7 +347,7 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 class FunctionFacts:
     """A function of a row in all columns that have it.
 
-    Its facts are by column name, pass@k by column name and measure.
+    Facts are keyed by column name, and pass@k by column name and measure.
     """
 
     row: str

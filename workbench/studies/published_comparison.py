@@ -36,7 +36,7 @@ Values = dict[str, dict[str, list[float]]]
 class Series:
     """Doc systems under one evaluator and k, either published or from this study (``own``).
 
-    ``over`` is the number of repositories and ``means`` are unweighted over them. ``differences`` are the second family
+    ``over`` is the number of repositories; ``means`` are unweighted over these. ``differences`` are the second family
     minus the first, ``quartiles`` the distances between their quartiles.
     """
 

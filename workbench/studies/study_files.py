@@ -59,7 +59,7 @@ def study_named(text: str) -> Study:
 
 
 def read_study_file(file: Path) -> Study:
-    """Read a ``study.toml``. Raises BadStudy if a key is misspelt, missing, of the wrong type, or impossible."""
+    """Read a ``study.toml``. Raises BadStudy if a key is misspelt or missing, or if a value is invalid."""
     try:
         values = load_toml(file)
     except BadCase as problem:
@@ -120,7 +120,7 @@ def _parsed(values: Mapping[str, object], file: Path) -> Study:
             "imported results."
         )
     if (cells := len(study.rows) * len(study.columns)) > MOST_CELLS:
-        raise table.wrong("rows", f"fewer: a study has at most {MOST_CELLS:,} cells; this one has {cells:,}")
+        raise table.wrong("rows", f"fewer: a study has at most {MOST_CELLS:,} cells, but this study has {cells:,}")
     return study
 
 
@@ -132,7 +132,7 @@ def _columns(table: TomlTable, kind: str, file: Path) -> tuple[StudyColumn, ...]
     inner = TomlTable(declared_values, file, (systems_key, models_key), "columns")
     systems, models = inner.texts(systems_key), inner.texts(models_key)
     if not systems:
-        raise inner.wrong(systems_key, "a list that names at least one")
+        raise inner.wrong(systems_key, "a list with at least one entry")
     named = [current_name(one.strip()) if kind == AGENTS else one.strip() for one in systems]
     _check_distinct(inner, systems_key, named)
     _check_distinct(inner, models_key, models)
@@ -190,7 +190,9 @@ def _ks(table: TomlTable, values: Mapping[str, object], samples: int) -> tuple[i
     if not ks or any(map(_is_text, listed)):
         raise table.wrong("k", "a list of whole numbers, such as [1, 3]")
     if ks[-1] > samples:
-        raise table.wrong("k", f"at most the number of samples, for pass@{ks[-1]} of {samples} samples is not defined")
+        raise table.wrong(
+            "k", f"at most the number of samples, because pass@{ks[-1]} of {samples} samples is not defined"
+        )
     return ks
 
 

@@ -42,7 +42,7 @@ class StudyReader:
         declared(reader, name)
 
     def look(self) -> StudyOutcome:
-        """Return the current state of the study; the same object if nothing has changed."""
+        """Return the current state of the study; if nothing has changed, this is the same object as before."""
         newest = self._reader.last_change()
         changed = self._changed_runs(newest)
         if changed is not None:
@@ -130,7 +130,7 @@ def declared(reader: SessionReader, name: str) -> Study:
         known = ", ".join(one.name for one in reader.studies())
         raise BadStudy(
             f"{reader.path.name} has no study {name!r}; "
-            + (f"it has {known}." if known else "workbench study begins one.")
+            + (f"it has {known}." if known else "`workbench study` starts one.")
         )
     return Study.from_json(row.declaration)
 

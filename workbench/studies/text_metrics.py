@@ -37,7 +37,10 @@ from workbench.studies.declaration import InJson, StudyColumn
 from workbench.studies.outcome import FunctionFacts, StudyOutcome, runs_by_session, session_of
 
 MOST_TASKS = 2_000
-"""Maximum number of tasks to examine over all doc systems; beyond it, all systems use the same subset of functions."""
+"""Maximum number of tasks to examine over all doc systems.
+
+If there are more, all systems use the same subset of functions.
+"""
 LEXICAL = ("bleu", "rouge-1", "rouge-lsum")
 """Metrics that compare the words of two texts."""
 _KEPT_SCORES = 50_000
@@ -94,7 +97,7 @@ def text_metrics(
                 cells = [one for one in outcome.cells.values() if (one.work.session, one.run) == (session, run)]
                 rows = {task.id: task for task in place.tasks(run) if task.id in chosen}
                 texts, remarks = texts_of(place, rows, names, originals)
-                # Missing texts are visible in the table, but where names were looked up is not.
+                # The table shows which texts are missing, but not where names were looked up, so a note says it.
                 notes |= dict.fromkeys(one for one in remarks if not one.startswith("no doc-doc"))
                 judged = {} if metrics else _judgements(place, texts, rows)
                 for cell in cells:
@@ -125,7 +128,7 @@ def text_metrics(
 def furthest(
     found: MetricsOf, metrics: Sequence[str] = (), *, pair: str = ""
 ) -> tuple[MetricColumn, int, Correlation] | None:
-    """Return the metric with the Pearson correlation with pass@k that is furthest from 0, and its k.
+    """Return the metric whose Pearson correlation with pass@k is furthest from 0, and k.
 
     ``""`` and ``()`` select all metrics.
     """

@@ -1,4 +1,4 @@
-"""The figures of a study as text: the one format for a mean with its interval, a difference, a share and a p-value."""
+"""The figures of a study as text: the formats of a mean with its interval, a difference, a share and a p-value."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def difference_words(value: float | None, low: float | None, high: float | None,
 
 
 def judge_words(line: LeaderLine, judge: str, common: bool) -> str:
-    """Return a judge's mean for an agent with the number of trials: all it scored, or those that every judge scored."""
+    """Return a judge's mean for an agent with the number of trials that it scored, or that every judge scored."""
     found = line.by_judge.get(judge)
     mean = None if found is None else found.common if common else found.mean
     return f"{figure(mean.value, 1)} of {mean.items:,}" if mean is not None and mean.items else NOTHING

@@ -22,7 +22,7 @@ from workbench.usage.tree import DOCUMENTS, cached_tree, project_files
 _LEFT_OUT = frozenset(
     {".pyi", ".pyw", ".pyx", ".pxd", ".pxi", ".c", ".cc", ".cpp", ".h", ".hpp", ".rs", ".toml", ".cfg", ".ini", ".in", ".lock"}
 )  # fmt: skip
-#: Formats of documents that packages hardly ever read at run time, unlike other text files.
+#: Formats of documents; unlike other text files, packages hardly ever read these at run time.
 _PROSE = DOCUMENTS - {".txt", ".html"}
 _BUILD_SCRIPTS = frozenset({"setup.py", "noxfile.py", "fabfile.py", "tasks.py", "dodo.py"})
 
@@ -50,7 +50,7 @@ def bytecode_copy(workspace: Workspace, targets: Iterable[str]) -> BytecodeCopy:
     for import_root in workspace.import_roots:
         below = [PurePosixPath(name) for name in names if PurePosixPath(name).is_relative_to(import_root)]
         found = {path.relative_to(import_root): (root / path).read_bytes() for path in below}
-        # The first root wins, as in an import.
+        # If several roots have a module, the first wins, as in an import.
         files = {f"lib/{path}": content for path, content in _importable(found)} | files
     for name, text in workspace.metadata:
         files[name if name.startswith("bin/") else f"lib/{name}"] = text.encode("utf-8", "surrogateescape")
@@ -76,7 +76,7 @@ def _importable(files: Mapping[PurePosixPath, bytes]) -> Iterator[tuple[PurePosi
 
 
 def _has_sources(content: bytes) -> bool:
-    """Whether a data file is an archive from which modules could be imported."""
+    """Return whether a data file is an archive from which modules could be imported."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return any(name.endswith((".py", ".pyi")) for name in archive.namelist())

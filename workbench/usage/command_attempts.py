@@ -139,7 +139,7 @@ def _operands(command: PageCommand, options: Mapping[str, tuple[bool, int]]) -> 
 
 
 def _orders(holes: Sequence[str], taken: int) -> list[tuple[str, ...]]:
-    """Return orders of the inputs, each with a different input as an option's value."""
+    """Return orderings of the inputs; in each, a different input is the option's value."""
     if not taken or len(holes) < 2:
         return [tuple(holes)]
     ways = itertools.permutations(holes, min(taken, 2))

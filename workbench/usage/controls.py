@@ -57,10 +57,10 @@ def _command_table(task: UsageTask) -> str:
 
 
 def package(task: UsageTask, names: Iterable[tuple[str, str, int, int | None]]) -> list[AnswerAttempt]:
-    """Return calls of every public callable with the inputs: the ceiling of guessing with the source's names.
+    """Return calls of every public callable with the inputs, which show how far guessing with the source's names gets.
 
     Each name is a module, the qualified name in it, and its minimum and maximum numbers of positional arguments,
-    without ``self`` (None for any number). Classes stand before their methods. A command has no attempts.
+    without ``self`` (None for any number). Classes come before their methods. A command has no attempts.
     """
     if task.target.kind == "command":
         return []

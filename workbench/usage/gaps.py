@@ -34,15 +34,15 @@ from workbench.usage.tasks import UsageTask
 GapKind = Literal["unnamed", "no example", "wrong example", "stumbled"]
 
 _MOST_CHECKS = 6
-_CHARACTERS = 280  # of a result; those of all checks together stay below the limit of a value
+_CHARACTERS = 280  # maximum characters of a result; the results of all checks together stay below the limit of a value
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleCheck:
     """An example of a page that can be executed.
 
-    ``answer_text`` makes the call as the page shows it, whatever its inputs are. ``says`` is the result according to the
-    page; None if it states none, and the example only has to be accepted.
+    ``answer_text`` makes the call as the page shows it, whatever its inputs are. ``says`` is the result according to
+    the page; if the page states no result (None), the example only has to be accepted.
     """
 
     answer_text: str
@@ -62,7 +62,7 @@ class WrongExample:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Why a page did not lead to a right answer; ``line`` is 0 if the page never names the callable."""
+    """The reason why a page did not lead to a right answer; ``line`` is 0 if the page never names the callable."""
 
     kind: GapKind
     line: int = 0
@@ -121,7 +121,7 @@ _PLACEHOLDER = re.compile(r"<\w[^<>]*>|\[[^\]]+\]|\.\.\.|…|\b[A-Z]{3,}\b(?!\.)
 
 
 def _command_check(command: PageCommand, task: UsageTask) -> list[ExampleCheck]:
-    """Return the check of a command. Its output is compared only if the command reads no files of the reader."""
+    """Return the check of a command. Its output is compared only if the command does not read the reader's files."""
     text = with_program(command, task.package)
     parts = simple_commands(text or "") or []
     others = [words[0] for words in parts if not " ".join(words).startswith(task.package)]
@@ -231,7 +231,8 @@ def _wrong_call(check: ExampleCheck, kind: str, shown: str, other: str) -> str |
     """
     if kind == "raised":
         stated = check.says is not None and shown.split(":")[0] in check.says
-        # An example without a result may need a file or a name that the page does not define.
+        # An example without a stated result may need a file or a name that the page does not define, so ignore such
+        # errors.
         excused = check.says is None and {"OSError", "NameError"} & {shown.split(":")[0], *other.split()}
         return None if stated or excused else shown
     if check.says is None or len(shown) >= _CHARACTERS // 2:
@@ -251,7 +252,7 @@ def _wrong_command(check: ExampleCheck, status: int, out: str, err: str) -> str 
 
 
 def gap_of(page: str, task: UsageTask, wrong: Sequence[WrongExample] = ()) -> Gap:
-    """Return the gap of a page for a task that its reader failed; ``wrong`` has the page's wrong examples."""
+    """Return the gap of a page for a task that its reader failed; ``wrong`` contains the page's wrong examples."""
     found = read_page(page)
     if wrong:
         first = wrong[0]

@@ -128,7 +128,7 @@ _SLOT_FIELDS = frozenset({"args", "value", "left", "right", "elts", "values"})
 def _slots(node: ast.AST, values: Set[str]) -> Iterator[ast.expr]:
     """Yield the outermost values that an input can replace, in order: arguments, operands and assigned values.
 
-    An expression is a value by itself if it uses no other names than ``values``.
+    An expression counts as a value if it uses no names other than ``values``.
     """
     whole = isinstance(node, ast.Attribute | ast.Starred | ast.JoinedStr | ast.FormattedValue | ast.Expr)
     for name, content in ast.iter_fields(node):
@@ -169,9 +169,10 @@ class _Substitution(ast.NodeTransformer):
 def example_answer(
     example: Example, task: UsageTask, assigned: Mapping[ast.expr, int], *, extra: int | None = None, drop: bool = False
 ) -> str:
-    """Return the example with inputs in the place of some values.
+    """Return the example with inputs in place of some values.
 
-    Inputs from ``extra`` on are added to the call; ``drop`` leaves out the other values of keywords and placeholders.
+    Inputs starting with ``extra`` are added to the call; ``drop`` leaves out the other values of keywords and
+    placeholders.
     """
     nodes: list[ast.AST] = [*example.statements, example.expression]
     parts = [one for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)]
@@ -215,7 +216,7 @@ def _module(imports: Iterable[str], names: Sequence[str], body: Iterable[str]) -
 
 
 def _from_name(named: Named, page: UsagePage, task: UsageTask) -> Iterator[AnswerAttempt]:
-    """Yield answers that call a named function with the inputs, or a named method on an object created from some."""
+    """Yield answers that call a named function with the inputs, or a named method on an object created from inputs."""
     why = f"Line {named.line} of the page names `{named.path.removeprefix('?.')}`."
     for text in _name_answers(named, page, task):
         yield AnswerAttempt(text, named.line, why, named.path)

@@ -259,7 +259,7 @@ class _PageReader:
         self._found.examples.append(example)
 
     def _needs(self, expression: ast.expr) -> tuple[frozenset[str], tuple[ast.stmt, ...] | None]:
-        """Return the names that the page does not bind, and the statements that bind the other names."""
+        """Return the needed names that the page does not bind, and the statements that bind the others."""
         bound = {*self._imported, *_BUILTINS} | {
             one.id for one in ast.walk(expression) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
         }
@@ -306,10 +306,10 @@ class _PageReader:
         base = self._path(value)
         return f"{base}.{node.attr}" if base else None
 
-    # -- results in blocks of their own
+    # -- results in separate blocks
 
     def outputs(self) -> None:
-        """If a block prints once, use the output block after it as the printed text."""
+        """If a block prints once, treat the output block after it as the printed text."""
         codes = self._found.page.codes
         for code, following in itertools.pairwise(codes):
             if not (following.adjacent and following.language in {"text", "txt", "output", "plaintext", "console", ""}):

@@ -1,4 +1,4 @@
-"""What a page names, and which of it is about a task: callables, commands and options, and the page's examples."""
+"""The callables, commands, options and examples on a page, and which of them are about a task."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.claims.shell import normal
 from workbench.usage.tasks import CallTarget, Kind, UsageTask
 
 ANY = "?"
-"""The class of an object that the page does not construct."""
+"""Placeholder for the class of an object that the page does not construct."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class NamedOption:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A line of a page that names a task's callable, or one of its command's options; ``example`` if in use."""
+    """A line of a page that names a task's callable or an option of its command; ``example`` if the line uses it."""
 
     line: int
     example: bool
@@ -78,7 +78,7 @@ class Mention:
 
 @dataclass(slots=True)
 class UsagePage:
-    """What a page names, in the order of the page; ``cut`` means that its end was too far away to be read."""
+    """The names and examples on a page, in order; ``cut`` means that the page was too long to be read to its end."""
 
     page: Page
     cut: bool = False
@@ -96,8 +96,8 @@ class UsagePage:
     def mentions(self, task: UsageTask) -> list[Mention]:
         """Return the lines that name what a task is about, in the order of the page.
 
-        A command is named if the page has all of its options and subcommands; their lines are returned, and those of
-        commands that use all of them.
+        A command counts as named if the page has all of its options and subcommands. Their lines are returned, as are
+        those of commands that use all of them.
         """
         if task.target.kind == "command":
             return _command_mentions(self, task)
@@ -114,7 +114,7 @@ class UsagePage:
         return bool(self.mentions(task))
 
     def has(self, name: str) -> bool:
-        """Whether the page names a public callable by its import path, or a program as it is typed."""
+        """Return whether the page names a public callable by its import path, or a program as it is typed."""
         if "." not in name or " " in name:
             return bool(commands_of_program(self, name)) or any(one.path == name for one in self.callables)
         kind: Kind = "method" if name.split(".")[-2][:1].isupper() else "function"
@@ -122,7 +122,7 @@ class UsagePage:
 
 
 def names_target(named: Named, target: CallTarget) -> bool:
-    """Whether a name on a page refers to a task's callable; the page may give only the end of its path."""
+    """Return whether a name on a page refers to a task's callable; the page may state only the end of its path."""
     parts, own = named.path.split("."), target.name.split(".")
     if parts[-1] != own[-1]:
         return False
@@ -139,7 +139,10 @@ _GENERAL = frozenset({"src", "lib", "__main__", "__init__", "cli", "main", ".", 
 
 
 def commands_of_program(page: UsagePage, program: str, path: str = "") -> list[PageCommand]:
-    """Return the page's commands that start a program, defined in ``path``: as installed, as a module, or as a script."""
+    """Return the page's commands that start a program, as installed, as a module or as a script.
+
+    ``path`` defines it.
+    """
     words = normal(program.split())
     words = words[1:] if words[:1] == ("python",) else words
     files = [part.removesuffix(".py") for part in path.split("/")]
@@ -156,7 +159,7 @@ def _plain(name: str) -> str:
 
 
 def with_program(command: PageCommand, program: str) -> str | None:
-    """Return the text of a page's command with ``program`` in the place of the page's spelling, or None."""
+    """Return the text of a page's command with ``program`` in place of the page's spelling, or None."""
     first, *rest = command.program
     start = r"(?:[\w./-]*/)?(?:python[\d.]*|py)" if first == "python" else r"(?:[\w./-]*/)?" + re.escape(first)
     between = r"\s+(?:-[uBOsI]\s+)*(?:\./)?"
@@ -182,7 +185,10 @@ def options_of_program(page: UsagePage, task: UsageTask) -> dict[str, tuple[bool
 
 
 def spellings(options: dict[str, tuple[bool, int]]) -> dict[str, str]:
-    """Return for each option the one that stands for it: a short and a long option alone on a line are the same."""
+    """Map each option to the spelling that stands for it.
+
+    A short and a long option alone on a line are the same option.
+    """
     lines: dict[int, list[str]] = {}
     for name, (_, line) in options.items():
         lines.setdefault(line, []).append(name)
@@ -198,7 +204,7 @@ def _command_mentions(page: UsagePage, task: UsageTask) -> list[Mention]:
     same = spellings(options)
     wanted = wanted_words(task, same)
     own = commands_of_program(page, task.package, task.target.path)
-    # A form without options is named by any command of the program, but shown only by one without options.
+    # Any command of the program names a form without options, but only a command without options is an example of it.
     lines = {
         one.line: bool(wanted) or not options_of_command(one) for one in own if words_of_command(one, same) >= wanted
     }
@@ -212,7 +218,10 @@ def _command_mentions(page: UsagePage, task: UsageTask) -> list[Mention]:
 
 
 def wanted_words(task: UsageTask, same: dict[str, str]) -> set[str]:
-    """Return a command's options and subcommands as the page spells them; `-lw` is two options if these are named."""
+    """Return a command's options and subcommands as the page spells them.
+
+    `-lw` is two options if the page names both.
+    """
     found: set[str] = set()
     for word in task.target.words:
         letters = {f"-{letter}" for letter in word[1:]} if re.fullmatch(r"-[A-Za-z]{2,}", word) else set()

@@ -11,8 +11,8 @@ from workbench.base import python_syntax
 from workbench.usage.tasks import UsageTask
 
 _SECONDS, _COMMAND_SECONDS = 1.0, 3.0
-_MOST_SLOW = 8  # number of slow attempts after which no more are tried
-_SEVERAL = 4  # commands at a time
+_MOST_SLOW = 8  # number of slow attempts after which no further ones are tried
+_SEVERAL = 4  # number of commands to try at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ print(first())
 
 
 def probe(attempts: Sequence[AnswerAttempt], task: UsageTask) -> str:
-    """Return an answer that tries the attempts on the shown calls and returns the number of the first that fits, or -1.
+    """Return an answer that tries the attempts on the shown calls and returns the index of the first that fits, or -1.
 
     One run is enough, because the inputs of the call are ignored.
     """

@@ -165,7 +165,7 @@ def _readings(block: AnswerBlock) -> Iterator[tuple[str, str]]:
 
 
 def _defines_answer(code: str) -> bool:
-    """Whether a text is Python that binds ``answer`` at its top level, perhaps in a branch."""
+    """Return whether a text is Python that binds ``answer`` at its top level, perhaps in a branch."""
     tree = python_of(code)
     return tree is not None and any(_binds(one) for one in tree.body)
 

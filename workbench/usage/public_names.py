@@ -35,7 +35,7 @@ class PublicName:
     line: int
     least: int
     most: int | None  # None with ``*args``
-    documented: bool  # whether a README should name it: see `PublicNames.is_documented`
+    documented: bool  # whether a README should name the callable; see `PublicNames.is_documented`
 
     @property
     def attribute(self) -> str:
@@ -43,11 +43,11 @@ class PublicName:
 
 
 class PublicNames:
-    """Where the functions and classes of a project can be imported from."""
+    """The places from which the functions and classes of a project can be imported."""
 
     def __init__(self, root: Path, test_paths: Collection[str] = ()) -> None:
         self.index = ProjectIndex(root)
-        self._test_paths = frozenset(test_paths)  # test files that are not named as such
+        self._test_paths = frozenset(test_paths)  # test files without the usual names
         self._resolved: dict[str, dict[str, set[Definition]]] = {}
         self._exported: dict[str, frozenset[str] | None] = {}
 
@@ -68,9 +68,9 @@ class PublicNames:
         return found
 
     def bindings(self, module: str) -> Mapping[str, set[Definition]]:
-        """Return the functions and classes that a module's names can stand for, also by imports and assignments."""
+        """Return the functions and classes that a module's names can refer to, also through imports and assignments."""
         if module not in self._resolved:
-            # set before the imports are followed, because modules may import each other
+            # stored before following imports, because modules may import each other
             found = self._resolved[module] = {}
             tree = self.index.parsed(self.modules[module])
             for node in _statements(tree.body if tree is not None else ()):
@@ -135,7 +135,7 @@ class PublicNames:
             for name, definitions in self.bindings(module).items():
                 exported = self.modules[module].endswith("__init__.py") or name in (self.exports(module) or ())
                 for definition in definitions if not name.startswith("_") else ():
-                    # A module that imports something private under another name uses it, but does not export it.
+                    # A module that imports something private under another name only uses it and does not export it.
                     if exported or not definition[1].startswith("_"):
                         found.setdefault(definition, []).append((module, name))
 
@@ -179,7 +179,7 @@ class PublicNames:
 
     @cached_property
     def programs(self) -> tuple[str, ...]:
-        """Return the project's commands as they are typed: its console scripts, or else ``python -m PACKAGE``."""
+        """Return the project's commands as they are typed: its console scripts, otherwise ``python -m PACKAGE``."""
         scripts = self.index.declared.scripts
         own = tuple(name for name, target in scripts.items() if target.partition(":")[0].strip() in self.modules)
         packages = (name.removesuffix(".__main__") for name in self.modules if name.endswith(".__main__"))
@@ -204,7 +204,7 @@ class PublicNames:
 
     @cached_property
     def all(self) -> tuple[PublicName, ...]:
-        """Return every public callable, those that a README should name first."""
+        """Return every public callable; those that a README should name come first."""
         found: list[PublicName] = []
         for (module, name), (public, alias) in self._places.items():
             tree = self.index.parsed(self.modules[module])

@@ -14,7 +14,7 @@ from workbench.usage.tasks import UsageTask
 PROMPT_VERSION = "agent-1"
 READ, RUN = "read_docs", "run"
 SECONDS, OUTPUT_CHARACTERS = 10, 4_000
-"""Limits of one run of code or of a command."""
+"""Limits of a single run of code or of a command."""
 _PORTION_LINES, _PORTION_CHARACTERS, _LEAST_PORTION = 250, 12_000, 1_500
 
 EXAMPLE = '{"name": "run", "kwargs": {"command": "…"}}'
@@ -83,7 +83,7 @@ class ReaderPage:
 
     @property
     def name(self) -> str:
-        """A name that is different for every page, so that a recorded answer is never replayed for another page."""
+        """A name that differs for every page, so that a recorded answer is never replayed for another page."""
         return f"page-{hashlib.sha256(self.text.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
 
     @property
@@ -123,7 +123,7 @@ def _line_number(arguments: Mapping[str, object]) -> int:
 
 
 def code_or_command(arguments: Mapping[str, object]) -> tuple[str, str] | None:
-    """Return what a call of ``run`` runs, as ("code" or "command", its text), or None if it names neither."""
+    """Return the argument of a ``run`` call as ("code" or "command", text), or None if it has neither."""
     for kind in ("code", "command"):
         text = arguments.get(kind)
         if isinstance(text, str) and text.strip():

@@ -1,4 +1,4 @@
-"""Usage tasks: one public callable or form of a command, with recorded calls, two of which a reader may see."""
+"""Usage tasks: a public callable or form of a command, with recorded calls. Readers see two of the calls."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class CallTarget:
     name: str  # shortest public import path (`pkg.slugify`, `pkg.Table.add`), or a command's form (`wc count FILE`)
     path: str  # file of its definition, relative to the repository
     line: int
-    documented: bool = True  # whether a README should name it: public by `__all__`, the docs or an entry point
+    documented: bool = (
+        True  # whether a README should name the target, which is public by `__all__`, the docs or an entry point
+    )
     # Options and subcommands in a command's form, as they are typed
     words: tuple[str, ...] = ()
     reference: str = ""  # the answer that makes the recorded calls: Python with `answer`, or a shell command
@@ -46,7 +48,7 @@ class CallTarget:
 
 @dataclass(frozen=True, slots=True)
 class UsageTask:
-    """A usage task: its statement has the ``shown`` calls, and answers are tested on the ``hidden`` ones."""
+    """A usage task: its statement contains the ``shown`` calls, and answers are tested on the ``hidden`` calls."""
 
     id: str  # readable: `path::name`
     target: CallTarget

@@ -30,7 +30,7 @@ _HARNESS_FILES = ("harness.py", "site/sitecustomize.py")
 #: Files that configure pytest or run before tests.
 _OF_PYTEST = frozenset({"conftest.py", "pytest.ini", ".pytest.ini"})
 _BESIDE_TESTS = frozenset({"__init__.py", "conftest.py"})
-#: Endings of documents, whose examples may show results; a package may have such files as data.
+#: Endings of documents, whose examples may show results. A package may contain such files as data.
 DOCUMENTS = frozenset({".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".org", ".ipynb", ".html", ".pdf", ".tex"})
 _DOCUMENT_FOLDERS = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples"})
 
@@ -51,8 +51,8 @@ def test_call(number, record_property):
 def usage_workspace(workspace: Workspace, entries: Sequence[tuple[CallTarget, Sequence[Call]]]) -> Workspace:
     """Return the workspace in which answers are tested on the calls of ``entries``.
 
-    Its root is a folder of the cache that is named by its content. The calls of the entry at position N are the tests
-    ``test_call`` of ``test_N.py``, in their order; see :func:`test_id`.
+    Its root is a folder of the cache, named after a digest of its content. The calls of the entry at position N are the
+    tests ``test_call`` of ``test_N.py``, in their order; see :func:`test_id`.
     """
     files = {f"{FOLDER}/__init__.py": b"", f"{FOLDER}/pytest.ini": b"[pytest]\n", ANSWER: PLACEHOLDER}
     files |= {f"{FOLDER}/{name}": (_HARNESS / name).read_bytes() for name in _HARNESS_FILES}
@@ -101,7 +101,7 @@ def project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> l
     python = [path for path in found if path.suffix == ".py"]
 
     def is_test(path: PurePosixPath) -> bool:
-        # A package may need its own modules that are named `examples` or `testing`.
+        # A package may need its own modules named `examples` or `testing`, so keep those.
         in_package = any(path.is_relative_to(module) for module in modules)
         named_so = not may_be_source(PurePosixPath(path.name) if in_package else path)
         return named_so or str(path) in workspace.test_paths or is_test_by_options(path)
@@ -137,7 +137,7 @@ def project_files(workspace: Workspace, targets: Collection[PurePosixPath]) -> l
 
 
 def cached_tree(project: Path, names: Sequence[str], files: Mapping[str, bytes]) -> Path:
-    """Return the folder of the cache that has these files of the project, and ``files``."""
+    """Return the folder of the cache that contains these files of the project and ``files``."""
     digest = hashlib.sha256()
     for name, content in [*((name, _content(project / name)) for name in names), *sorted(files.items())]:
         digest.update(f"{name}\0{len(content)}\0".encode("utf-8", "surrogateescape") + content)
@@ -155,7 +155,7 @@ def cached_tree(project: Path, names: Sequence[str], files: Mapping[str, bytes])
 
 
 def _content(path: Path) -> bytes:
-    # Links are copied as links, because they may lead out of the project.
+    # Links are copied as links, because they may lead outside the project.
     return str(path.readlink()).encode("utf-8", "surrogateescape") if path.is_symlink() else path.read_bytes()
 
 
@@ -172,7 +172,7 @@ def _write(folder: Path, project: Path, names: Sequence[str], files: Mapping[str
         try:
             new.rename(folder)
         except OSError as error:
-            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # another process was faster
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # another process created it first
                 raise
     finally:
         shutil.rmtree(new, ignore_errors=True)

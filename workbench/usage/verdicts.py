@@ -1,4 +1,4 @@
-"""Test answers in a sandbox, and compare their results with the recorded ones outside of the sandbox."""
+"""Test answers in a sandbox, and compare their results with the recorded results outside of the sandbox."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def judge(report: Report, calls: Mapping[int, Call]) -> Report:
     tests = tuple(
         _compared(names[number], by_number[number], call) for number, call in calls.items() if number in by_number
     )
-    # The expected results are not in the process, so nothing that an answer changes there can forge them.
+    # The expected results are not in the process, so an answer cannot forge them by changing the process.
     report = replace(report, tests=tests, doubtful="", changed=(), suspicious=())
     invalid = next((test.message for test in tests if test.message.startswith(_INVALID)), None)
     if invalid is not None:

@@ -25,7 +25,7 @@ TITLES = {"synthetic": "Synthetic", "real": "Real projects", "own": "Your own"}
 
 @dataclass(frozen=True, slots=True)
 class CaseEntry:
-    """A listed case; ``key`` identifies it in a plan: its id, or its source if it is not in the catalog."""
+    """A listed case; ``key`` identifies the case in a plan: its id, or its source if the case is not in the catalog."""
 
     case: TestCase
     key: str

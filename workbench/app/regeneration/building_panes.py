@@ -51,9 +51,9 @@ _TITLES = {
     "calls": ("calls", "record its calls"),
     "replays": ("replays", "replay the calls twice"),
 }
-"""The short and long titles of the stages that are not titled by their names."""
+"""The short and long titles of stages; other stages are titled by their names."""
 _OF_USAGE = {"trace": "calls", "filter": "replays", "candidates": "answers", "documentation": ""}
-"""Names of stages that differ in a usage run; "" for a stage that usage runs do not have."""
+"""Names of the stages that are named differently in a usage run; "" for a stage that usage runs do not have."""
 _BAR = 8  # width in cells
 REASONS = {
     "parse": "does not parse",

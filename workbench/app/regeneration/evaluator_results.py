@@ -27,7 +27,7 @@ MOST_VARIANTS = 3
 LONGEST_EVALUATOR, LONGEST_DOCS = 12, 20
 """The maximum widths of evaluator and docs names above a column of samples."""
 Cells = Mapping[str, "tuple[SampleState, ...]"]
-"""The samples by task id, using the ids of the displayed run."""
+"""Samples by task id; the ids are those of the displayed run."""
 
 
 @dataclass(frozen=True, slots=True)

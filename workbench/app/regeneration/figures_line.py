@@ -68,7 +68,7 @@ class FiguresLine(Widget):
             else:
                 lines.append(_apart(right, verdicts, width) if _fit(right, verdicts, width) else right)
         if view.totals.retesting:
-            # The verdicts of these samples are from before the retest.
+            # These samples have verdicts from before the retest, which count until it ends.
             of, going = plural(view.totals.samples, "sample"), "are being" if view.live else "were to be"
             text = (f"{view.totals.retesting:,} of {of} {going} tested again", "$verdict-running")
             lines.append(Content.assemble(text, ("; until then their former verdicts, underlined, count", _MUTED)))

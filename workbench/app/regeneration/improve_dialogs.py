@@ -86,7 +86,7 @@ class ImprovementDialog(OrderForm["ImprovementPlan"]):
     def read(self, values: Values) -> ImprovementPlan:
         evaluator, chosen = values["evaluator"], self._lines_of[values["functions"]]
         if values["second"] == evaluator:
-            raise BadField("second", "The second evaluator must be another model.")
+            raise BadField("second", "The second evaluator must be a different model.")
         # With another evaluator, it is unknown which functions are badly documented.
         other = evaluator != self._view.group.evaluator
         fit = [

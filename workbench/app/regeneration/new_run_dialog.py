@@ -108,7 +108,7 @@ def _about_evaluator(values: Values) -> str:
 class UsageDialog(OrderForm["UsagePlan"]):
     """A form for the source, reader, page, samples and limit of a usage run.
 
-    With a ``trial`` the page is its README, and the session of the run is that of the trial.
+    With a ``trial``, the page is its README, and the run is stored in the session of the trial.
     """
 
     DIALOG = "usage"

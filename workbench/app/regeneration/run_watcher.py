@@ -32,7 +32,7 @@ _Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class _RunSnapshot:
-    """The state of a run; ``lines`` are all tasks if ``whole`` is true, or else only the changed ones."""
+    """The state of a run; ``lines`` contains all tasks if ``whole`` is true, otherwise only the changed tasks."""
 
     view: RunView
     lines: Sequence[TaskLine]
@@ -44,8 +44,8 @@ class RunWatcher:
     """Loads the run that the screen displays, and its changes.
 
     Attributes:
-      evaluator: The evaluator to show samples of; "" selects the newest and then sticks with it.
-      group: The group to show; None selects the newest and then sticks with it.
+      evaluator: The evaluator whose samples are shown; "" selects the newest evaluator, which then stays selected.
+      group: The group to show; None selects the newest group, which then stays selected.
       with_dropped: Whether the dropped functions are shown.
     """
 
@@ -170,7 +170,7 @@ class RunWatcher:
     def _show(self, snapshot: _RunSnapshot) -> None:
         before, view = self._screen.view, snapshot.view
         if view.groups and self.evaluator in ("", view.evaluator):
-            # Stick with this evaluator when samples of another one arrive later.
+            # Keep this evaluator selected when samples of another evaluator arrive later.
             self.evaluator, self.group = view.evaluator, view.group
         self._announce_started(before, view)
         self._screen.apply(view, snapshot.excluded)
@@ -213,7 +213,7 @@ class RunWatcher:
         return partial(figures_of, reader, view.run.id, view.group, tuple(table.rows), view.ks)
 
     def _counted(self, figures: Figures) -> None:
-        if self._figures_of:  # otherwise the figures belong to another group
+        if self._figures_of:  # only then do the figures belong to this group
             self._screen.show_figures(figures)
 
     # -- other evaluators and runs

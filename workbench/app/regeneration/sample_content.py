@@ -89,7 +89,7 @@ def _of_usage(reader: SessionReader, sample: SampleView, tab: str, limit: int) -
     if tab == "Page":
         return usage_content.page(reader, sample, candidate.context if candidate is not None else "", limit)
     if tab == "Prompt" and "Prompt" in empty_tabs(sample):
-        return doc.note("This reader asks no model.")
+        return doc.note("This reader uses no model.")
     if tab == "Prompt":
         return _prompt(reader, sample, limit)
     if candidate is None or (candidate.body_blob if tab == "Answer" else candidate.answer_blob) is None:
@@ -110,7 +110,7 @@ def title_of(sample: SampleView) -> str:
         seconds = took(candidate.tested_s)
         text += f"{glyph} {candidate.verdict}" + (f" in {seconds}" if seconds else "")
         return f"{text}, being tested again" if candidate.retesting else text
-    asked = "▸ the model is asked" if sample.task.usage_blob is None else "▸ the reader is asked"
+    asked = "▸ waiting for the model" if sample.task.usage_blob is None else "▸ waiting for the reader"
     words = {"asking": asked, "testing": "▸ being tested", "cancelled": "⊘ cancelled"}
     return text + words.get(candidate.state, "· waiting")
 
@@ -218,7 +218,7 @@ def _diff(reader: SessionReader, task: TaskRow, candidate: CandidateRow, limit: 
     bodies[candidate.body_blob or ""] = f"the body of candidate {candidate.id}"
     too_long = any(reader.size(digest) > COMPARED for digest in bodies)
     cut = f"Only the first {size_of(COMPARED)} of each body are compared." if too_long else None
-    # Do not use shown(): it may return an error message, which must not be compared as a body.
+    # Do not use shown(), because it may return an error message, which must not be compared as a body.
     try:
         texts = {
             digest: without_margin(reader.text(digest, COMPARED, of=of)).split("\n") for digest, of in bodies.items()

@@ -107,7 +107,7 @@ class TextsPane(Pane):
 
     @property
     def current(self) -> tuple[str, TextPane]:
-        """The name and pane of the focused text, or of the first if none has the focus."""
+        """The name and pane of the focused text, or of the first text if none has the focus."""
         texts = list(zip(self.names, self.query(TextPane), strict=True))
         return next((one for one in texts if one[1].has_focus), texts[0])
 
@@ -132,7 +132,9 @@ class SampleDetail(Container):
         self.loader = LatestWorker(self, "sample")
         self._now: tuple[SessionReader, RunView, TaskLine, int] | None = None
         self._candidate = ""
-        self._whole: Callable[[str], TextDocument] | None = None  # reads a text of the displayed sample in full
+        self._whole: Callable[[str], TextDocument] | None = (
+            None  # function that reads a text of the displayed sample in full
+        )
 
     def compose(self) -> ComposeResult:
         yield SamplePane(self)

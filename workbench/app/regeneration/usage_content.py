@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _RESULT = 4_000  # maximum characters of a result
 _COMPARED = ("passed", "failed", "bypassed")
-"""Verdicts after which every call that is not listed as failing gave the expected result."""
+"""Verdicts for which all calls not listed as failing gave the expected result."""
 
 
 def answer(reader: SessionReader, sample: SampleView, text: str, cut: str | None) -> doc.TextDocument:

@@ -52,7 +52,7 @@ FAILURES, UNSOLVED, TESTS, CURVE, BY_FILE = TABS = (
 )  # fmt: skip
 """The titles of the tabs."""
 LEVELS: Final = {FAILURES: None, f"{FAILURES} by error": same_error, f"{FAILURES} by exception": same_exception}
-"""How failures are grouped: by same tests and error (None), same error in any test, or same exception."""
+"""Criteria for grouping failures: same tests and error (None), same error in any test, or same exception."""
 _BAR = 16  # width of a full bar in cells
 _TRACEBACK = 40_000  # maximum bytes
 _GONE = "This run is not in the open session: press {went-wrong.back}."
@@ -287,7 +287,9 @@ class WentWrongScreen(FindingsScreen):
         self.listings: dict[str, Listing] = {}  # loaded listings by title
         kinds = {"candidate", "task"}
         self.live = LiveLoader(self, "went-wrong", self._read, self._put, kinds=kinds, seconds=1.0, nothing={})
-        self.drawing = LiveLoader(self, "curves", self._read_curves, self._put)  # separate, because it takes longer
+        self.drawing = LiveLoader(
+            self, "curves", self._read_curves, self._put
+        )  # loaded separately, because that takes longer
         self._cursors: dict[str, int] = {}
 
     def compose_list(self) -> Iterable[Widget]:

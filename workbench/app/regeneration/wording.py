@@ -26,18 +26,18 @@ _MOST_REASONS = 2
 
 @dataclass(frozen=True, slots=True)
 class RunWords:
-    """What the parts of a run are called; ``texts`` are the tabs shown side by side on large terminals."""
+    """The names of the parts of a run; ``texts`` are the tabs shown side by side on large terminals."""
 
     verb: str
     figure: str
     evaluators: str
     task: str
     failing: str
-    docs: str  # the tab with what the evaluator reads
-    body: str  # the tab with what the evaluator wrote
+    docs: str  # the tab with the text that the evaluator reads
+    body: str  # the tab with the text that the evaluator wrote
     tabs: tuple[str, ...]
     texts: tuple[str, ...]
-    listed: str  # the entries that became no task
+    listed: str  # noun for the entries that did not become a task
 
 
 REGENERATE = RunWords(

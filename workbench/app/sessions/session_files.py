@@ -101,7 +101,7 @@ def with_facts(entry: SessionEntry) -> SessionEntry:
 
 
 def latest_session() -> Path | None:
-    """Return the most recently changed session that can be opened, or else a bundled example, or else None."""
+    """Return the most recently changed session that can be opened, otherwise a bundled example, otherwise None."""
     for entry in found_sessions():
         try:
             SessionReader(entry.path, surveyed=False).close()
@@ -140,7 +140,7 @@ class SessionCache:
             self._dirty = True
 
     def save(self, there: Iterable[SessionEntry]) -> None:
-        """Write the cache, dropping sessions that are not in ``there``."""
+        """Write the cache without sessions that are not in ``there``."""
         kept = {str(entry.path) for entry in there}
         entries = {path: values for path, values in self._all().items() if path in kept}
         if not self._dirty and len(entries) == len(self._all()):

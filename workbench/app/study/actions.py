@@ -107,7 +107,10 @@ class StudyActions:
     # -- navigation to trials, tasks and pairs
 
     def go_to(self, study: str, cell: StudyCell, items: Sequence[TrialTally | TaskTally], at: int = 0) -> None:
-        """Show one of a cell's items and step through the others from there; without items, show the cell's run."""
+        """Show one of a cell's items, from which the keys step through the others.
+
+        Without items, show the cell's run.
+        """
         work, host, own = cell.work, self._host, self._host.session_path
         # Imported results are in another session; going back reopens this one.
         session = Path(work.session) if work.session else own

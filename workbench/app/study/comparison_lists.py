@@ -82,7 +82,7 @@ _STYLES = {"●": "marked", "│": "rule", " ": "rule"}
 
 
 def forest_row(one: Difference, scale: Axis, width: int) -> list[Part]:
-    """Plot a difference in ``width`` cells, with a line at zero; without bounds, only the dot is drawn."""
+    """Plot a difference in ``width`` cells, with a line at zero; without bounds, draw only the dot."""
     value = one.value or 0.0
     ends = (value if end is None else end for end in (one.interval.low, value, one.interval.high))
     signs = interval_bar([scale.share(end) for end in ends], width)
@@ -318,7 +318,7 @@ class RankingList(LineList):
         setting, opened = ranking.setting, ranking.setting == self._open
         sign = "▾" if opened else "▸" if ranking.orders else " "
         names = max(10, width - 14)
-        # Shorten the model name, because the measure distinguishes the settings.
+        # Shorten the model name rather than the measure, which distinguishes the settings.
         after = setting.words.removeprefix(setting.model) if setting.model else f" · {setting.words}"
         model = shortened(one_line(setting.model, 300), max(4, names - len(after) - 3))
         return [
@@ -359,5 +359,5 @@ class RankingList(LineList):
 
 
 def _order(ranking: Ranking, width: int) -> Sequence[Part]:
-    text = ranking.words if ranking.items else "no item common to all"
+    text = ranking.words if ranking.items else "the systems have no item in common"
     return [("   ", ""), (fit(one_line(text, 600), width - 3).rstrip(), "" if ranking.items else "dim")]

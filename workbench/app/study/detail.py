@@ -197,7 +197,7 @@ class LeaderList(VirtualTable[LeaderLine]):
 
 
 def _of_cases(lines: Sequence[LeaderLine], line: LeaderLine) -> str:
-    """Return `` of 1``, the number of cases that a place is based on, or "" if every agent has every case."""
+    """Return `` of 1``, the number of cases on which a place is based, or "" if every agent has every case."""
     uneven = any(one.place is not None and one.mean.rows != one.of for one in lines)
     return f" of {line.of}" if uneven and line.place is not None else ""
 
@@ -300,7 +300,7 @@ class StudyDetail(Container):
 
 
 NEW, FILE = "new study", "study.toml"
-"""The templates that are not bundled studies."""
+"""Study templates besides the bundled studies."""
 
 
 def templates() -> tuple[PickOption, ...]:

@@ -236,7 +236,7 @@ class StudyLine:
 
 @dataclass(frozen=True, slots=True)
 class StudySelection:
-    """The selection to display; only what it needs is computed.
+    """The selection to display; only the figures that it needs are computed.
 
     Attributes:
       name: The name of the study, or "" for the newest.

@@ -151,7 +151,7 @@ class RunActions:
                 here(value)
             else:
                 host.go_to(elsewhere(own, value))
-                text += f" It is in a copy of the example: {own.stem}."
+                text += f" It is stored in a copy of the example: {own.stem}."
             host.notify(text)
 
         self._jobs.ask(in_thread, finished)

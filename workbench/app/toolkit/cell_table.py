@@ -151,7 +151,7 @@ class CellTable(VirtualTable[Row], Generic[Row]):
 
     def parts_of(self, index: int, width: int) -> Sequence[Part]:
         parts = list(super().parts_of(index, width))
-        at = 2 + self.at - self.columns.first  # two parts come before the cells: the lead and the name
+        at = 2 + self.at - self.columns.first  # the lead and the name come before the cells
         if 0 < index == self.cursor and at < len(parts):
             name, style = parts[1]
             parts[1] = name, style or "strong"

@@ -164,7 +164,7 @@ _MARKS = {True: ("✓", "ok"), False: ("✗", "bad")}
 
 
 def with_margin(document: TextDocument, marks: Mapping[int, bool]) -> TextDocument:
-    """Show a sign in the margin at each source line, counted from 1, that holds (True) or that is wrong (False)."""
+    """Show a sign in the margin at each source line, counted from 1, that is right (True) or wrong (False)."""
     if not marks or not document.lines:
         return document
     lines = list(document.lines)

@@ -38,7 +38,7 @@ class FieldChanged(Message):
 
 @dataclass(frozen=True, slots=True)
 class PickOption:
-    """A name in a pick list with its description."""
+    """A name in a pick list, with its description."""
 
     name: str
     about: str = ""
@@ -57,7 +57,7 @@ class Field:
       help: Text shown while the field has the focus.
       known: Completions; ``paths`` adds those from the file system.
       most: Largest number that may be entered, or 0 for a text. With a ``placeholder`` the field may be empty.
-      others: Description of what may be typed in addition to the ``offered`` names.
+      others: Description of the names that may be typed in addition to those ``offered``.
       needed: Error message for an empty field.
       check: Function that raises WorkbenchError for an invalid value.
       shown: Function that returns whether the field is visible, given the values of the form.

@@ -28,7 +28,7 @@ BETWEEN = " · "
 _SHORTEST = 9  # minimum width in cells at which names can still be distinguished
 _EASY = 20  # minimum width in cells of shortened names before a part is dropped
 _READ = 40  # minimum width in cells for the first cut of a reason
-_MINOR = 4  # parts of this rank and above are dropped before a reason is cut: reasons often name a key to press
+_MINOR = 4  # parts of this rank and above are dropped before a reason is cut, because reasons often name a key to press
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class StatusLine(Widget):
     def render(self) -> RenderResult:
         width = self.size.width
         marked = one_line(self.marked, 300)
-        # No other place shows an item that was marked in another session.
+        # Show the mark here, because no other place shows an item that was marked in another session.
         marked = f"  {middle_out(marked, width // (4 if width < _WIDE else 2))}" if marked else ""
         room = width - cell_len(marked) - (2 if marked else 0)
         size = cell_len(one_line(self.session, len(self.session) + 1))
@@ -231,7 +231,7 @@ class KeyBar(Widget):
         pieces, seen = list[Content](), set(always)
         for binding in self.keys:
             piece = self._key(binding)
-            # Skip a key that does not fit; a later, shorter one may.
+            # Skip a key that does not fit, because a later, shorter key may.
             if binding.description not in seen and piece.cell_length <= room:
                 room -= piece.cell_length
                 seen.add(binding.description)

@@ -23,7 +23,7 @@ def is_gone(node: object) -> bool:
 
 
 class WidgetRemoved(NoMatches):
-    """A call that started before a widget was removed queried that widget."""
+    """A removed widget was queried, by a call that started before its removal."""
 
 
 class RemovalSafe(MessagePump):

@@ -211,7 +211,7 @@ def about_session(values: Values) -> str:
         return f"Creates {one_line(path.stem, 100)} in {one_line(str(path), 300)}."
     if not runs.is_writable(path):
         return f"{one_line(path.stem, 100)} is read-only, so a new session is created."
-    chosen = with_keys(" It was chosen in Sessions ({app.sessions}).") if path == runs.chosen_session() else ""
+    chosen = with_keys(" The session was chosen in Sessions ({app.sessions}).") if path == runs.chosen_session() else ""
     return f"The run goes into {one_line(path.stem, 100)}.{chosen}"
 
 

@@ -41,7 +41,7 @@ class SearchText:
         if digest is None:
             return []
         if digest not in self._known:
-            self._known[digest] = self.in_text(self._reader.text_or_none(digest, "a text that is searched") or "")
+            self._known[digest] = self.in_text(self._reader.text_or_none(digest, "a searched text") or "")
         return self._known[digest]
 
 
@@ -227,7 +227,7 @@ class RunScreen(ModeScreen):
 
     def has_read(self) -> None:
         """Run the pending actions now that the run is loaded, or tell the user why they cannot be done."""
-        # Ignore all loads but the newest.
+        # Ignore all loads except the newest.
         if not self.reading or not (self.run_loader.idle or self.reader is None):
             return
         self.reading = False

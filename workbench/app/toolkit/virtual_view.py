@@ -129,9 +129,9 @@ class VirtualView(ScrollView, can_focus=True, inherit_bindings=False):
         return "\n".join(clean("".join(text for text, _ in parts)).rstrip() for parts in rows)
 
     def missing_of(self, copied: str) -> str:
-        """Return a note on what :meth:`plain_text` left out, or "" if it left out nothing."""
+        """Return a note on the text that :meth:`plain_text` leaves out, or "" if it leaves out nothing."""
         cut = sum(line.endswith("…") for line in copied.split("\n"))
-        return f"{cut:,} of its lines are cut with …" if cut else ""
+        return f"{cut:,} lines are cut (marked with …)" if cut else ""
 
     @property
     def text_width(self) -> int:

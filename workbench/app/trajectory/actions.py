@@ -40,7 +40,7 @@ class TrialActions(RunActions):
         if state is None:
             return False
         if state.run is not None and state.run.has_candidates and action not in ("resume", "cancel"):
-            return False  # a reader agent wrote a sample, which is run again as such
+            return False  # the trial of a reader agent, which wrote a sample: rerun the sample
         if action == "resume":
             return state_of(state) in {"interrupted", "unscored", "failed", "cancelled"}
         if action == "cancel":
@@ -109,7 +109,7 @@ class TrialActions(RunActions):
 
         def show(order: RescoreOrder) -> None:
             host.notify("Rescoring; the scores of other judges are kept.")
-            if order.session != session:  # the order went to a copy of an example session
+            if order.session != session:  # the order was placed in a copy of an example session
                 host.go_to(Location(order.session, "trajectory", state.trial.id))
 
         host.push_screen(RescoreDialog(host, session, state.trial.id, show))
@@ -178,7 +178,7 @@ class TrialActions(RunActions):
 
     def check_readme(self, block: int = -1) -> None:
         """Have an engine check the README, or only the block with index ``block`` unless that is -1."""
-        already_running = f"This README is already being checked; {key_of('trajectory.cancel')} cancels that."
+        already_running = f"This README is already being checked; {key_of('trajectory.cancel')} cancels the check."
         if self._shown.state is not None and self._shown.state.check_run:
             self._host.notify(already_running)
             return
@@ -198,7 +198,7 @@ class TrialActions(RunActions):
 
         text = "Checking the README: its blocks run in a sandbox without network."
         if block >= 0:
-            text = "Running this block again, after those before it."
+            text = "Running this block again, after the blocks before it."
         self._with_trial(work, lambda alone: alone or text)
 
     def resume(self) -> None:

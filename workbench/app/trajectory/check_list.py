@@ -102,7 +102,7 @@ def _block(block: BlockResult, at: int) -> Iterator[CheckLine]:
             style = {"+": "passed", "-": "failed"}.get(line[:1], "dim")
             yield row(f"{'    ' if block.parts else ''}{clean(line)}", style)
 
-    # Omit the reason if a part already gives it.
+    # Omit the reason if a part already states it.
     repeated = not block.reason or any(part.reason == block.reason for part in block.parts)
     reason = "" if repeated else f": {block.reason}"
     yield row(f"{block.kind} · {block.verdict}{reason}", SIGNS[str(block.verdict)][1])
@@ -217,7 +217,7 @@ class CheckList(HeadedList):
         lines = lines_of(shown.readme, shown.checked, self._opened) if shown else []
         self._digits = len(str(max((line.number for line in lines), default=1)))
         self._width = self.text_width
-        # Before the first layout nothing is cut; on_resize rebuilds the rows.
+        # Before the first layout, do not cut anything, because on_resize rebuilds the rows.
         room = max(10, self._width - self._digits - 4) if self.size else 240
         self._lines = []
         for line in lines:

@@ -93,10 +93,10 @@ def exploration(why: Why) -> TextDocument:
         text = "Bytes shown to the agent count as read, bytes cut off as partly read."
         parts = [
             page.PageTable(("", "files", "bytes", "functions"), tuple(rows), frozenset({1, 2, 3})),
-            page.Note(f"{text} Functions are public ones, without tests."),
+            page.Note(f"{text} Only public functions outside tests are counted."),
         ]
     if not found.complete:
-        parts.append(page.Note("The imported file does not say what else the agent read or skipped."))
+        parts.append(page.Note("The imported file does not state which other files the agent read or skipped."))
     parts += [page.Note(f"! {one_line(pattern, 300)}", "problem") for pattern in found.patterns]
     if found.complete and not found.patterns:
         parts.append(page.Note("✓ nothing odd about its exploration", "said"))

@@ -99,8 +99,10 @@ def _answer(reader: SessionReader, state: TrialState) -> doc.TextDocument:
     """Return the answer of a reader agent, which is a sample of a usage run, with its verdict."""
     sample = reader.candidate(state.trial.id)
     if sample is None or sample.answer_blob is None:
-        why = why_not(state, "an answer was handed in")
-        return doc.note(*(why or ((sample and sample.verdict_reason) or "No answer yet: the agent hands it in last.",)))
+        why = why_not(state, "an answer was submitted")
+        return doc.note(
+            *(why or ((sample and sample.verdict_reason) or "No answer yet: the agent submits it in its last step.",))
+        )
     verdict = f"Verdict: {sample.verdict or 'none yet'}. {sample.verdict_reason or ''}".strip()
     answer = reader.shown(sample.answer_blob, f"the answer of sample {sample.id}")
     return markdown.render(f"{answer}\n\n{verdict}\n")
@@ -334,7 +336,7 @@ class OutcomePane(TabbedText):
             self._outcome = found
             if found.why is not None and found.why is not self.why:
                 self.why, self._why_of = found.why, rests_on
-                empty = found.why.note or "The README names nothing that could be looked up."
+                empty = found.why.note or "The README contains no names that could be looked up."
                 self.items.show(found.why.grounding, empty if found.why.grounding else "There is no README.")
                 self._title()
             if found.check is not None and found.check != self.checks.shown:

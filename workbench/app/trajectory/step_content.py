@@ -122,7 +122,7 @@ def _action(step: StepRow, action: str) -> doc.TextDocument:
 
 
 def _shortened(key: str, value: Any, long_texts: list[doc.TextDocument]) -> Any:
-    """Move a long text out of the JSON, where it would be a single endless line."""
+    """Move a long text out of the JSON, where it would be a single very long line."""
     if not isinstance(value, str) or len(value) < 200:
         return value
     long_texts += [doc.note(""), doc.heading(key, f"{len(value):,} characters"), doc.plain(value)]

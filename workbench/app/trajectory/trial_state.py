@@ -34,7 +34,7 @@ READ, LISTED, NEVER = "●", "○", "·"
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """A directory or file; ``step`` is the first step that read it, or that listed it if none read it."""
+    """A directory or file; ``step`` is the first step that read it or, if no step read it, the first that listed it."""
 
     path: str
     name: str
@@ -97,8 +97,8 @@ class TrialState:
     ``content_suffix`` distinguishes the content from that of a trial with the same name but different content.
     ``agreement`` is the agreement between judges, computed for ``scored`` (number of scorecards, time of the last).
     ``works`` is the check summary, or None without a check; ``check_run`` is the run that is checking the README now,
-    or "". ``imported_scores`` are the scores found in the imported file. ``use`` is what readers could do with the
-    README, or None if that was not measured.
+    or "". ``imported_scores`` are the scores found in the imported file. ``use`` is the usage result of the README, or
+    None if it was not measured.
     """
 
     trial: TrialRow
@@ -257,7 +257,7 @@ def hits_of(
 def _hits_of_step(reader: SessionReader, step: StepRow, needle: SearchText) -> Iterator[StepHit]:
     answer = split_answer(reader.text_or_none(step.answer_blob, "a text of this trial") or "")
     thought, action = map(needle.in_text, answer)
-    # If only the step's row matches (a target without an answer), go to the Action tab.
+    # If only the step's row matches (its target, not its answer), go to the Action tab.
     if not thought and not action and needle.in_text(f"{step.action} {step.target} {step.problem or ''}"):
         yield StepHit(step.number, "Action")
     yield from _hits(step.number, "Thought", thought)
@@ -282,7 +282,7 @@ def state_of(state: TrialState) -> str:
 
 
 def _not_taken_up(state: TrialState) -> bool:
-    """Whether the trial's run is queued but no engine is going to pick it up."""
+    """Return whether the trial's run is queued but no engine will execute it."""
     return state.run is not None and state.run.state == "queued" and state.run_state == "interrupted"
 
 

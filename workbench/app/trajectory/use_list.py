@@ -1,4 +1,4 @@
-"""The usage result of the displayed README: a list of tasks with the lines that they rest on and what the page lacks."""
+"""The usage result of the displayed README: a list of tasks with the lines that answers are based on, and gaps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _line(one: TaskUse) -> int:
-    """Return the line of the README that matters for a task, or 0: that of its gap, or else the one it rests on."""
+    """Return the README line of a task's gap or, without a gap, of the mention that the answer is based on; else 0."""
     return one.gap.line if one.gap is not None else one.line or 0
 
 

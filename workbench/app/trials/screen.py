@@ -139,7 +139,7 @@ class TrialsScreen(ModeScreen):
                     reported = monotonic()
             return found
 
-        # If this fails, the columns stay empty; loading the table reports session errors.
+        # If this fails, leave the columns empty: loading the table reports session errors.
         counting.ask(work, self._show_counts, lambda sentence: None)
 
     def _stopped_counting(self) -> bool:

@@ -399,7 +399,7 @@ def _cell(cell: MatrixCell | None) -> Part:
     if cell.spread.mean is None:
         state = max(states, key=lambda one: states[one])
         return f"{STATES.get(state, '?')} {state}", "failed" if state == "failed" else "unscored"
-    # Count only the trials in the mean, which leaves out unscored ones.
+    # Count only the trials in the mean, which excludes unscored trials.
     spread = cell.spread
     several = f" ×{spread.scored}" if spread.scored > 1 or spread.left_out else ""
     several += f"/{spread.trials}" if spread.left_out else ""

@@ -1,7 +1,7 @@
 """Runs an answer on recorded inputs and records the result as text; the expected results are not in the sandbox.
 
-The answer is the text that ``workbench_usage.answer.source()`` returns in hexadecimal digits, so its words cannot
-exclude a candidate from the hot route.
+The answer is the text that ``workbench_usage.answer.source()`` returns in hexadecimal digits, so that no word in it
+excludes the candidate from the hot route.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _line(problem: BaseException) -> str:
     name = type.__getattribute__(type(problem), "__name__")
     try:
         text = str(problem).strip().split("\n", 1)[0]
-    except BaseException:  # it may raise anything
+    except BaseException:  # the answer may raise anything
         text = ""
     return f"{name}: {text}"[:_MESSAGE] if text else name
 
@@ -128,7 +128,9 @@ def _encoded(value: object, *characters: int) -> str:
         return str(encode(value, *characters))
     except NotLiteral as reason:
         raise AnswerFailed(f"returned no literal: {reason}") from None
-    except BaseException as problem:  # a type may compute its name, and another thread may change a list
+    except (
+        BaseException
+    ) as problem:  # encoding may fail, because a type may compute its name and another thread may change a list
         raise AnswerFailed(f"returned no literal: {_line(problem)}") from None
 
 
@@ -167,7 +169,7 @@ def _command_result(inputs: Sequence[str], files: Mapping[str, str], stdin: str,
                 ["sh", "-c", command, "sh", *inputs],
                 cwd=work, env=environ, stdin=read, stdout=output, stderr=subprocess.DEVNULL,
             )  # fmt: skip
-        except (OSError, ValueError) as problem:  # too long, or with a character that no command may have
+        except (OSError, ValueError) as problem:  # the command is too long, or has a character that no command may have
             raise AnswerFailed(f"raised {_line(problem)}") from None
     result = {"exit": status if status >= 0 else 128 - status, "stdout": _content(output_path)}
     changed = _changed_files(work, files)
