@@ -60,7 +60,7 @@ def test_reference_is_one_and_stub_is_zero(repository, lines, capsys, home, unti
         assert main(["show", "controls", name]) == 0
         assert capsys.readouterr().out.startswith("clamp  sums.py\n")
     assert main(["show", "controls", "sums.py"]) == 2
-    assert "could be 3 tasks: sums.py::add (" in capsys.readouterr().err
+    assert "matches 3 tasks: sums.py::add (" in capsys.readouterr().err
 
 
 def test_a_model_live_then_more_samples_then_rerun_and_resume(repository: str, scripted: Any, lines: Any) -> None:

@@ -333,10 +333,10 @@ def test_a_request_is_read_as_json_or_as_tags(message: str) -> None:
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ("hello", "Name agents by address"),
-        ("[" * 100_000, "Name agents by address"),
-        ('{"agents": [7], "cases": ["word_counter"]}', "Name agents by address"),
-        ('{"agents": ["http://x:1"], "cases": []}', "Name agents by address"),
+        ("hello", "Specify agents by address"),
+        ("[" * 100_000, "Specify agents by address"),
+        ('{"agents": [7], "cases": ["word_counter"]}', "Specify agents by address"),
+        ('{"agents": ["http://x:1"], "cases": []}', "Specify agents by address"),
         ('{"agents": ["http://x:1"], "cases": ["/etc"]}', "no test case"),
         ('{"agents": ["http://x:1"], "test_ids": [6]}', "indexes from 0 to 5: art_github"),
         ('{"agents": ["http://x:1"], "test_ids": [true]}', "indexes from 0 to 5"),
@@ -421,7 +421,7 @@ async def test_the_assessors_answer_is_what_its_session_has(served: str, assesso
 def test_an_older_client_is_told_why_a_request_is_refused(assessor: str, older_python: Path) -> None:
     (got,) = older_client(older_python, assessor, "JSONRPC", "streaming", "hello")
     assert got["state"] == "rejected"
-    assert "Name agents by address" in got["said"][0]
+    assert "Specify agents by address" in got["said"][0]
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ def test_k_follows_from_the_samples_unless_it_is_given(tmp_path: Path) -> None:
         (AGENTS + "repeats = 0\n" + COLUMN, "'repeats' must be a whole number of 1 or more"),
         (AGENTS + "[columns]\nagents = []\n", "'columns.agents' must be a list with at least one entry"),
         (AGENTS, "has no column; list agents and models"),
-        ('name = "x"\nkind = "agents"\nrows = []\n' + COLUMN, "'rows' must be a list of test cases"),
+        ('name = "x"\nkind = "agents"\nrows = []\n' + COLUMN, "'rows' must be a list of at least one test case"),
         ('name = "x"\nkind = "agents"\nrows = ["a", "a"]\n' + COLUMN, "'a' appears twice"),
         (AGENTS + '[columns]\nagents = ["planner", "planner-2"]\n', "but 'planner-2' appears twice"),
         (AGENTS + COLUMN + "[limits]\ntasks = 3\n", "'limits.tasks' is not known"),

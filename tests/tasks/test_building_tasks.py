@@ -332,7 +332,7 @@ async def test_no_task_rests_on_a_test_that_depends_on_the_order(built: Built) -
     assert sorted(built.tasks.unstable) == unstable
     assert all(outcomes[0] == outcomes[2] == "passed" != outcomes[1] for outcomes in built.tasks.unstable.values())
     only = dropped(built.tasks, "only_unstable")
-    assert (only.stage, only.reason) == ("trace", "No stable test executes it; 2 unstable tests do.")
+    assert (only.stage, only.reason) == ("trace", "No stable test executes it, but 2 unstable tests do.")
     both = built.of("fates")["both"]
     assert both.tests == ("tests/test_fates.py::test_both", "tests/test_fates.py::test_order_1")
     assert both.unstable == ("tests/test_fates.py::test_order_4",)

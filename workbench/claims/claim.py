@@ -1,6 +1,6 @@
-"""A claim is something that a page says about its project.
+"""Claims, which are statements of a page about its project.
 
-The check, grounding and the offline judge share this class; each of them looks claims up in its own way.
+The check, grounding and the offline judge share this class; each looks claims up in its own way.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class LookupResult:
 
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """What a text must contain to support a claim: one spelling from each group; the last group determines the origin.
+    """The strings that a text must contain to support a claim: one spelling from each group.
+
+    The last group determines the origin.
 
     An uncertain claim may be the reader's own (an argument or a placeholder), so it counts only if it is found. A
     number must be near one of the word stems in ``context``. A build target counts only in the files named in
@@ -61,7 +63,7 @@ class Needles:
 
 @dataclass(frozen=True, slots=True)
 class Claim(Generic[LookupT]):
-    """Something that a page says about its project.
+    """A statement of a page about its project.
 
     ``kind`` is ``module``, ``name``, ``parameter``, ``option``, ``default``, ``variable``, ``file``, ``extra``,
     ``dependency``, ``version``, ``licence``, ``python``, ``command`` or ``url``. For grounding, it is ``identifier``,

@@ -48,7 +48,7 @@ _MOST_LINES, _WIDEST = 20, 200
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 #: A ruler or a table border; its length depends on the terminal.
 _RULER = re.compile(r"^[ \t]*[|+=_-]{3,}[ \t]*$|[\u2500-\u257f]{2,}", re.M)
-#: How far a time-dependent value may be from the current time, in days and in minutes.
+#: Maximum distance of a time-dependent value from the current time, in days and in minutes.
 _DAYS, _MINUTES = 400, 10
 
 
@@ -93,7 +93,7 @@ def doctest_difference(want: str, got: str) -> tuple[str, ...]:
 
 
 def random_alone(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two diffs show output that differs from the page only in places that also vary from run to run."""
+    """Return whether the output differs from the page only in places that also vary from run to run."""
     if any(len(diff) >= _MOST_LINES or any(len(line) >= _WIDEST for line in diff) for diff in (one, other)):
         return False  # the diff may be truncated
     (claimed, real), (again, later) = _sides(one), _sides(other)
@@ -108,7 +108,7 @@ def random_alone(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def may_be_random(diff: Sequence[str]) -> bool:
-    """Whether the output differs from the page only in words of the same shape, as random values do."""
+    """Return whether the output differs from the page only in words of the same shape, as random values do."""
     stated, here = (re.split(r"(\W+)", text) for text in _sides(diff))
     return len(stated) == len(here) and all(
         one == other or _of_one_shape(one, other) for one, other in zip(stated, here, strict=True)
@@ -133,7 +133,7 @@ def difference(claimed: str, real: str) -> tuple[str, ...]:
 
 
 def of_one_kind(claimed: str, real: str) -> bool:
-    """Whether one output can represent the other: values of one type, or texts that share half of their characters."""
+    """Return whether two outputs are of one kind: values of one type, or texts that share half of their characters."""
     if not claimed.strip() or not real.strip():
         return False
     try:
@@ -295,7 +295,7 @@ def _fits(claimed: str, got: str) -> bool:
     at = 0
     for number, piece in enumerate(pieces):
         begins = r"(?<![\w.-])" if number == 0 and piece[:1].isalnum() else ""
-        # A float may have more digits than the page shows.
+        # A float may have more digits than the page shows, so compare only those shown.
         whole = number == len(pieces) - 1 and piece[-1:].isalnum() and not re.search(r"\d\.\d+$", piece)
         found = re.compile(begins + re.escape(piece) + (r"(?!\w)" if whole else "")).search(got, at)
         if found is None:

@@ -1,4 +1,4 @@
-"""What a project declares about itself: files, distributions, extras, Python versions and licence."""
+"""The declarations of a project: files, distributions, extras, Python versions and licence."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class DeclaredProject:
 
     @cached_property
     def oldest_python(self) -> tuple[int, ...] | None:
-        """Return the oldest Python that the project declares, or None if it declares none."""
+        """Return the oldest Python that the project declares, or None if it declares no version."""
         bounds = [
             tuple(int(part) for part in one.version.split(".")[:2] if part.isdigit())
             for one in self._pythons
@@ -79,7 +79,7 @@ class DeclaredProject:
 
     @cached_property
     def newest_python(self) -> tuple[int, ...]:
-        """Return the newest Python by a declared bound, or else by classifiers, or else the newest possible release."""
+        """Return the newest Python by a declared bound, else by classifiers, else the newest possible release."""
         with contextlib.suppress(ValueError):
             for one in self._pythons:
                 numbers = tuple(int(part) for part in one.version.split(".")[:2])
@@ -92,7 +92,7 @@ class DeclaredProject:
 
     @cached_property
     def needed_python(self) -> tuple[int, ...] | None:
-        """Return the oldest declared Python, or (3,) if classifiers name only Python 3, or None in any other case."""
+        """Return the oldest declared Python; without one, (3,) if classifiers name only Python 3, otherwise None."""
         named = set(re.findall(r"Programming Language :: Python :: (\d)", self._declarations))
         return self.oldest_python or ((3,) if named == {"3"} else None)
 

@@ -43,7 +43,7 @@ _PROGRAMS = (
     "virtualenvwrapper mkvirtualenv workon activate pdb cython mypyc pyinstaller "
 )
 PROGRAMS = frozenset(_PROGRAMS.split()) | FILE_TOOLS | TOOLING
-"""Programs with documentation of their own: their names, options and arguments are not claims about a project."""
+"""Programs with their own documentation: their names, options and arguments are not claims about a project."""
 
 BUILD_TOOLS = {"make": ("Makefile", "makefile", "GNUmakefile"), "just": ("justfile",), "npm": ("package.json",)}
 """Programs with project-defined targets, and the files that define those targets."""
@@ -71,7 +71,7 @@ _FILE_NAMES = (
 FILE = re.compile(
     rf"(?:[\w.@+*-]+/)*(?:[\w@+*-][\w.@+*-]*\.(?:{'|'.join(_EXTENSIONS)})|{_FILE_NAMES}|\.[a-z][\w-]+(?:\.[\w-]+)*)"
 )
-"""A file name: one with a common extension, or one of the common names without an extension."""
+"""Matches a file name: a name with a common extension, or a common name without an extension."""
 FOLDER = re.compile(r"(?:\.{0,2}/)?(?:[\w.@+-]+/)+(?:[\w.@+-]+)?")
 
 _COMMON_FILES = ".git .gitignore .venv venv .bashrc .zshrc .profile .bash_profile .ssh .netrc .pypirc .cache .config"
@@ -107,12 +107,12 @@ def _python() -> frozenset[str]:
 
 
 def is_attribute(name: str) -> bool:
-    """Whether objects of Python's built-in types have this attribute."""
+    """Return whether objects of Python's built-in types have this attribute."""
     return name in _attributes()
 
 
 def may_be_own(name: str) -> bool:
-    """Whether a project may also define this known name; true for methods and modules, but not for builtins."""
+    """Return whether a project may also define this known name, as it may with methods and modules but not builtins."""
     return (
         len(name) > 2
         and name.islower()
@@ -127,14 +127,14 @@ def is_everybodys_file(path: str) -> bool:
 
 
 def is_python(name: str) -> bool:
-    """Whether Python or its standard library defines a name; for a dotted name, its module decides."""
+    """Return whether Python or its standard library defines a name; for a dotted name, its module decides."""
     first = name.split(".")[0]
     dunder = name.startswith("__") and name.endswith("__")
     return dunder or name in _python() or ("." in name and first in sys.stdlib_module_names)
 
 
 def is_known(name: str) -> bool:
-    """Whether a name in code is common knowledge and therefore does not belong to any particular project."""
+    """Return whether a name in code is common knowledge and therefore does not belong to any particular project."""
     low = name.lower()
     return (
         is_python(name)
@@ -155,12 +155,12 @@ def is_placeholder(text: str) -> bool:
 
 
 def is_readers_name(name: str) -> bool:
-    """Whether a Python name is invented for the reader, as pages often do: ``MyDataModel``, ``your_app``, ``foo``."""
+    """Return whether a Python name stands for the reader's own, such as ``MyDataModel``, ``your_app`` or ``foo``."""
     return _READERS_NAME.fullmatch(name.rpartition(".")[2]) is not None
 
 
 def is_readers_data(path: str) -> bool:
-    """Whether a path is a file that the reader provides, such as ``input.txt``."""
+    """Return whether a path is a file that the reader provides, such as ``input.txt``."""
     return _USUAL_DATA.match(path) is not None
 
 

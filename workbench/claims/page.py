@@ -27,13 +27,13 @@ PAST_OR_FUTURE = (
     r"migrat(?:ion|ions|ing)|upgrad(?:es?|ing)|breaking[ _-]changes|deprecat(?:ed|ions?)|removed|archived?|legacy|"
     r"road[ _-]?map|to[ _-]?do|planned|future|plans?|proposals?"
 )
-#: A heading about the past or the future, perhaps with more words: "Changelog", "Migrating from 1.x", "What's new in
-#: 2.0".
+#: Matches a heading about the past or the future, perhaps with more words: "Changelog", "Migrating from 1.x", "What's
+#: new in 2.0".
 _HEADING = re.compile(
     rf"\W*(?:the |full )?(?:{PAST_OR_FUTURE})(?:\s+(?:log|notes?|history|guide|items|work|features|in|from|to|of|for|since)\b.{{0,40}})?\W*",
     re.I,
 )
-#: A heading that is a version: "0.1.5", "[1.2.0] - 2020-01-01", "Version 1.31.3, 2 July 2025 (unreleased)".
+#: Matches a heading that is a version: "0.1.5", "[1.2.0] - 2020-01-01", "Version 1.31.3, 2 July 2025 (unreleased)".
 A_VERSION = re.compile(
     r"\W*(?:version|release|new in)?\W*v?\d+\.\d+(?:\.\w+)*(?:[\W\d]|\b(?:un)?released?\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|"
     r"(?:alpha|beta|rc|dev|post|yanked|on|th|st|nd|rd))*",
@@ -221,7 +221,7 @@ class _Reader:
 
     def _skipped(self, token: Token) -> None:
         if match := _SKIP.search(token.content):
-            self._skip = match[1] or "its author says so"
+            self._skip = match[1] or "its author marked it to be skipped"
 
     def _code(self, token: Token) -> None:
         start, end = self._extent(token.map)
@@ -268,7 +268,7 @@ class _Reader:
 
 
 def is_of_another_time(heading: str) -> bool:
-    """Whether a section with this heading is about the past or the future."""
+    """Return whether a section with this heading is about the past or the future."""
     title = heading.strip("#=-*_ \n\t")
     return bool(A_VERSION.fullmatch(title) or _HEADING.fullmatch(title))
 
@@ -295,9 +295,9 @@ _FENCED = re.compile(r"^(`{3,}|~{3,})\w*[ \t]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)", re.M
 
 
 def is_restructured(text: str) -> bool:
-    """Whether a README has more reStructuredText directives, links or literal blocks than Markdown markup.
+    """Return whether a README has more reStructuredText directives, links or literal blocks than Markdown markup.
 
-    Code in fences may have docstrings in reStructuredText, and does not count.
+    Code in fences does not count, because it may have docstrings in reStructuredText.
     """
     head = _FENCED.sub("```", text[:20_000])
     signs = len(_SIGNS.findall(head))

@@ -32,7 +32,7 @@ from workbench.regeneration.project_layout import import_roots, own_modules
 if TYPE_CHECKING:
     from workbench.repository import View
 
-#: Code after which the names in a module cannot be determined from its source.
+#: Code that makes it impossible to determine the names in a module from its source.
 _DYNAMIC = re.compile(
     rb"^\s*(?:def __getattr__|from [\w.]+ import \*|from \. import \*)|globals\(\)|vars\(\)|locals\(\)|setattr\(|lazy_loader|"
     rb"sys\.modules\[|exec\(|importlib\.import_module|extend_path|declare_namespace",
@@ -155,7 +155,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def hidden(self, module: str) -> bool:
-        """Whether a package rebinds the name of one of its modules, so that importing it yields something else."""
+        """Return whether a package rebinds the name of one of its modules, so that importing it yields something else."""
         package, _, name = module.rpartition(".")
         path = self.module_file(package) if package else None
         tree = self.parsed(path) if path else None
@@ -173,7 +173,7 @@ class ProjectIndex(DeclaredProject):
         )
 
     def lacks(self, module: str, name: str) -> bool:
-        """Whether a module does not contain a word and its package has no module of that name.
+        """Return whether a module does not contain a word and its package has no module of that name.
 
         The result is False for a module that creates names at run time, unless the word occurs nowhere in the code, and
         for a package that several distributions share.
@@ -192,7 +192,7 @@ class ProjectIndex(DeclaredProject):
         return not self.occurs(name) if words is None else name not in words
 
     def is_built(self, name: str) -> bool:
-        """Whether a non-Python file or folder has this name, so that an extension module may be built from it."""
+        """Return whether a non-Python file or folder has this name, so an extension module may be built from it."""
         return name in self._built
 
     @cached_property
@@ -259,7 +259,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def rejects(self, called: str, keyword: str) -> bool:
-        """Whether every function, method or constructor of this name (``run``, ``Pipeline.run``) lacks a parameter."""
+        """Return whether every function, method or class of this name (``run``, ``Pipeline.run``) lacks a parameter."""
         owner, _, name = called.rpartition(".")
         owner = owner.rpartition(".")[2]
         arguments = []
@@ -320,7 +320,7 @@ class ProjectIndex(DeclaredProject):
 
     @_remembered
     def may_install(self, distribution: str) -> bool:
-        """Whether a page may install a distribution: one declared or mentioned, a common tool, or a placeholder."""
+        """Return whether a page may install a distribution: it is declared, mentioned, a known tool or a placeholder."""
         name = canonicalize_name(distribution)
         if name in self.dependencies or known.is_known(distribution) or known.stands_for_a_package(distribution):
             return True
@@ -345,7 +345,7 @@ def project_of(view: View) -> ProjectIndex:
 
 
 def _whole_word(text: bytes, word: bytes) -> bool:
-    """Whether a word occurs as a whole word in a text; searching bytes is faster than matching a pattern."""
+    """Return whether a word occurs as a whole word in a text; searching bytes is faster than matching a pattern."""
     at = text.find(word)
     while at >= 0:
         around = text[max(0, at - 1) : at] + text[at + len(word) : at + len(word) + 1]

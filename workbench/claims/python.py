@@ -97,7 +97,7 @@ def names_bound_or_imported(node: ast.AST) -> set[str]:
 
 
 def parameters_of(node: Definition) -> tuple[str, ...] | None:
-    """Return the keywords that a call may use, or None if decorators, bases or ``**`` leave them open."""
+    """Return the keywords that a call may use, or None if decorators, bases or ``**`` hide them."""
     if isinstance(node, ast.ClassDef):
         methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
         makers = [one for one in methods if one.name == "__init__"]
@@ -200,7 +200,7 @@ def _is_switch(node: ast.Call) -> bool:
 
 
 def _turns_off(name: str, texts: list[str]) -> bool:
-    """Whether a spelling negates a switch: ``--no-color``, or the second part of ``--color/--plain``."""
+    """Return whether a spelling negates a switch: ``--no-color``, or the second part of ``--color/--plain``."""
     return name.startswith("--no-") or any(name in text.split("/")[1:] for text in texts)
 
 
@@ -212,7 +212,7 @@ def subcommands_of(tree: ast.Module) -> Iterator[str]:
                 called = decorator.func if isinstance(decorator, ast.Call) else decorator
                 if isinstance(called, ast.Attribute) and called.attr in ("command", "group"):
                     named = list(_named_by(decorator)) if isinstance(decorator, ast.Call) else []
-                    # Releases of click differ on a suffix of the function's name.
+                    # Releases of click treat a suffix of the function's name differently, so yield both names.
                     plain = node.name.lower().replace("_", "-")
                     yield from named or (plain, re.sub(r"-(?:command|cmd|group|grp)$", "", plain))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

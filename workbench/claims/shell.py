@@ -62,7 +62,7 @@ def lines_of(code: str) -> list[Command]:
             text, count = _whole(lines[at:])
             at += count
         if text.strip() and not text.lstrip().startswith("#"):
-            # A comment before the next prompt is not output of the program.
+            # A comment before the next prompt is not output of the program, so drop it.
             shown = re.sub(r"(?:\n|^)#[^\n]*\s*$", "", "\n".join(output).strip("\n")).strip("\n")
             found.append(Command(begin, text, shown if shown.strip() else None))
     return found
@@ -84,7 +84,7 @@ def _open_quote(text: str) -> bool:
     return False
 
 
-# Text that the shell takes for a redirection or escape but the page means literally: placeholders, versions and
+# Text that the shell would interpret as a redirection or escape, although it is literal: placeholders, versions and
 # Windows paths.
 _AS_WRITTEN = re.compile(
     r"<[A-Za-z][\w.-]*(?: [\w.-]+)*>|(?<=[\w\],])[<>](?==)|(?<=[A-Za-z\],])[<>](?=\d)|(?<=[\w\],])<(?=\d)|"
@@ -272,7 +272,7 @@ _SKIPPED = frozenset(_TAKES_WORD.split())
 
 
 def is_install(command: str) -> bool:
-    """Whether a command installs something with any known installer."""
+    """Return whether a command installs something with any known installer."""
     return _INSTALLS.match(command.strip()) is not None
 
 

@@ -19,7 +19,7 @@ _STOP_WORDS = (
     "without within over under about"
 )
 _STOP = frozenset(_STOP_WORDS.split())
-# Words that fit almost any program say little about this one.
+# Words that fit almost any program say little about a particular program, so they have little weight.
 _PALE_WORDS = (
     "tool utility program application app software project simple library package python script command line cli "
     "module use user provide support feature allow offer help make work several multiple various"
@@ -29,7 +29,7 @@ WINDOW = 60
 """Number of words in the search window, roughly one paragraph."""
 
 
-# The same words occur thousands of times in a repository.
+# Cached, because the same words occur thousands of times in a repository.
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """Return a crude stem without the plural and common English endings; ``generates`` matches ``generator``."""

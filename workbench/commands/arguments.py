@@ -138,7 +138,10 @@ def plan_arguments(kind: type[Any], *names: str, **helps: str) -> dict[str, Argu
 
 
 def plan_of(kind: type[PlanT], arguments: argparse.Namespace, **other: Any) -> PlanT:
-    """Return the plan that a command line describes; ``other`` has values for further fields, or overrides them."""
+    """Return the plan that a command line describes.
+
+    ``other`` contains values that override the arguments or set further fields.
+    """
     values = {name: getattr(arguments, name) for name in arguments_of(kind) if hasattr(arguments, name)}
     return kind(**{name: tuple(one) if isinstance(one, list) else one for name, one in values.items()} | other)
 
@@ -162,7 +165,7 @@ def add_verbs(parser: argparse.ArgumentParser, verbs: Mapping[str, Verb]) -> Non
 def check_texts(argv: list[str]) -> str:
     """Return why the arguments must be a mistake, or "" if they are plausible.
 
-    For example, an empty argument usually comes from an unset shell variable.
+    An empty argument, for example, usually comes from an unset shell variable.
     """
     for before, text in zip(["", *argv], argv, strict=False):
         option, equals, value = text.partition("=")

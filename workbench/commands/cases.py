@@ -137,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
 # -- score
 
 _LARGEST = 20_000_000  # bytes; a larger README must be a mistake
-_SNIFFED = 8_000  # bytes; a NUL byte among the first ones marks a file as binary, as in git
+_SNIFFED = 8_000  # bytes; a NUL byte among the first bytes marks a file as binary, as in git
 _SCORE: dict[str, Argument] = {
     "readme README.md": ("", path),
     "--metadata FILE": ("schema.org metadata as JSON", path),
@@ -150,7 +150,7 @@ _SCORE: dict[str, Argument] = {
 
 
 def score(arguments: argparse.Namespace) -> int:
-    """Return 0 if every applicable tier is scored, or 1 if the judge failed on one or the metadata is not JSON."""
+    """Return 0 if every applicable tier is scored, or 1 if the judge failed on a tier or the metadata is not JSON."""
     readme = _read_text(arguments.readme)
     metadata, problem = _read_metadata(arguments.metadata)
     if problem:
@@ -159,7 +159,7 @@ def score(arguments: argparse.Namespace) -> int:
     if arguments.json:
         for criterion in card.to_json()["criteria"]:
             print_json({"type": "criterion", **criterion})
-        # An unscored tier is None; ``out_of`` includes only the scored ones.
+        # An unscored tier is None; ``out_of`` includes only the scored tiers.
         tiers = {str(tier): one.points for tier, one in sorted(card.tiers.items())}
         print_json({"type": "score", **picked(card, "rubric", "judge", "total", "out_of"), "tiers": tiers})
     else:

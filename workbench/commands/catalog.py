@@ -278,8 +278,8 @@ class CheckedRepository:
 def check(entries: Sequence[PaperRepository], sandbox: str, recorded: bool, folder: Path | None, as_json: bool) -> int:
     """Check the repositories one after another, continuing after one that cannot be built.
 
-    The counts of ``recorded`` checks are written to ``folder``, or to the user's records. Return 0 if ``reference``
-    passes and ``stub`` fails on every task of every repository, otherwise 1.
+    With ``recorded``, the counts are written to ``folder``, or to the user's records. Return 0 if ``reference`` passes
+    and ``stub`` fails on every task of every repository, otherwise 1.
     """
     failures = 0
     for entry in entries:
@@ -327,7 +327,7 @@ def _controls(entry: PaperRepository, sandbox: str) -> dict[tuple[str, str], str
         session = Path(folder) / "check.session"
         order = RegenerateOrder(session, plan).begin()
         (run,), process = order.runs, order.process
-        assert process is not None, "an engine that was not warm is a process of its own"
+        assert process is not None, "an engine that was not warm is a separate process"
         tell(f"{entry.name}: controls on every task")
         try:
             process.wait()

@@ -1,6 +1,6 @@
 """``workbench check [README.md…]``: run the commands and snippets of pages.
 
-The names that the pages mention are looked up too.
+It also looks up the names that the pages mention.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ ARGUMENTS: dict[str, Argument] = {
     "--format FORMAT": ("output format: text (default), junit, github, json", {"choices": FORMATS, "default": "text"}),
     "--session NAME": "check the READMEs of this session's trials and store the results there",
     "--trial ID…": "with --session: only this trial, or the trials of this case",
-    "--again": "with --session: also check what was checked before",
+    "--again": "with --session: also check READMEs that were checked before",
     "--no-run": "run nothing, only look up names",
-    "--fix-claims": "correct a name where there is exactly one candidate",
-    "--verbose": "also print what was not run and what is undecided, with the reasons",
+    "--fix-claims": "correct a name if there is exactly one candidate",
+    "--verbose": "also print the blocks that were not run and the undecided claims, with the reasons",
     "--seconds N": ("time limit of a command or snippet in seconds (default: 10)", whole(1, 600), 10),
     **{usage: f"with --session: {words}" for usage, words in ORDERING.items()},
 }

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         left, right = (_named(readers[path], item) for path, item in paths)
         if left.kind != right.kind:
             a, b = ("group of trials" if one.kind == "trials" else one.kind for one in (left, right))
-            raise UsageError(f"A is a {a}, B is a {b}; name two of the same kind.")
+            raise UsageError(f"A is a {a}, B is a {b}; name two items of the same kind.")
         kind = kind_of(left.kind)
         alone: list[str] = []
         if left.kind == "run":
@@ -124,7 +124,7 @@ def _named(reader: SessionReader, item: str) -> _Named:
 
 
 def _trials_of(reader: SessionReader, item: str) -> str | tuple[frozenset[str], str] | None:
-    """Return the id of a run of trials, or the trials of an agent or model, or None if the name is neither.
+    """Return the id of a run of trials, or the trials of an agent or model, or None if the name is none of these.
 
     ``RUN/NAME`` selects the trials of an agent or model within one run.
     """

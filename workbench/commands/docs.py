@@ -1,6 +1,6 @@
 """``workbench docs``: list doc systems, and install those that are programs.
 
-The docs that programs have written are managed here too.
+It also manages the docs that programs have written.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ _NEEDED = (
 class Check:
     """The result of a check.
 
-    A status of ``missing`` means that something required is missing; ``lines`` has details, and ``advice`` says what to
-    do.
+    A status of ``missing`` means that something required is missing; ``lines`` contains details, and ``advice`` states
+    what to do.
     """
 
     group: str
@@ -152,7 +152,7 @@ def _models(env: Mapping[str, str]) -> Iterator[Finding]:
     roles = []
     for role, named in (("agent", chosen.agent_model), ("judge", chosen.judge), ("evaluator", chosen.evaluator)):
         model = named or default_model(role, env, base_url=chosen.base_url)
-        # The embedded model is too small to be a judge.
+        # The embedded model is too small to be a judge, so the default judge is offline.
         roles.append(f"{role} {'offline' if role == 'judge' and model == 'local' else model}")
     yield ("used by default", "ok", ", ".join(roles))
 
@@ -179,10 +179,10 @@ def _sandboxes(env: Mapping[str, str]) -> Iterator[Finding]:
         else:
             yield (backend.name, "note", backend.problem or "")
     if not isolates:
-        # Only a warning, because everything else works, including tests with --sandbox process.
+        # This is only a warning, because everything else works, including tests with --sandbox process.
         yield (
             "isolation", "warning", "no sandbox here isolates code written by a model",
-            "Fix the problem of bubblewrap above, or start Docker; --sandbox process isolates less.",
+            "Fix the problem of bubblewrap above, or start Docker; --sandbox process provides less isolation.",
         )  # fmt: skip
 
 
@@ -242,7 +242,7 @@ def docker_endpoint(env: Mapping[str, str]) -> str | None:
 
 def _docker(env: Mapping[str, str]) -> Iterator[Finding]:
     client = shutil.which("docker", path=env.get("PATH"))
-    yield "client", "ok" if client else "note", client or "no docker command; the engine's API is enough"
+    yield "client", "ok" if client else "note", client or "no docker command, but the engine's API suffices"
     endpoint = docker_endpoint(env)
     if endpoint is None:
         yield ("engine", "note", "none: no /var/run/docker.sock and DOCKER_HOST is not set")

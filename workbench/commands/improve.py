@@ -1,6 +1,6 @@
 """``workbench improve SOURCE``: improve docstrings.
 
-It finds functions that cannot be rewritten from their present docstrings, and writes better ones.
+It finds functions whose bodies cannot be rewritten from their docstrings, and has better docstrings written.
 """
 
 from __future__ import annotations

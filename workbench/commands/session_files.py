@@ -51,7 +51,7 @@ def pack(arguments: argparse.Namespace) -> int:
         running = [run.id for run in reader.runs() if reader.run_state(run) == "running"]
     say_path(target)
     if running:
-        tell(f"{path.name} is still being written; the copy has everything that was finished by now.")
+        tell(f"{path.name} is still being written; the copy contains everything that was finished by now.")
     return 0
 
 

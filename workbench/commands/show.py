@@ -241,7 +241,7 @@ def _id_of(reader: SessionReader, text: str) -> str:
     tasks, _ = find_items(reader, text.strip())
     if len(tasks) > 1:
         few = ", ".join(f"{row_id(task)} ({task.id[:8]})" for task in tasks[:4]) + (", …" if len(tasks) > 4 else "")
-        raise UsageError(f"{one_line(text, 60)!r} could be {len(tasks)} tasks: {few}; give more of it, or an id.")
+        raise UsageError(f"{one_line(text, 60)!r} matches {len(tasks)} tasks: {few}; give a longer name, or an id.")
     return tasks[0].id if tasks else text
 
 

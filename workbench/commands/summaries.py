@@ -80,7 +80,7 @@ def trials_parts(closing: dict[str, Any]) -> Iterator[Part]:
 
     tiers = {tier: points(tier) for tier in "1234"}
     columns: dict[str, Callable[[dict[str, Any]], str]] = {
-        # The path of a folder would leave no room for the scores.
+        # Show only the name of a folder, because its path would leave no room for the scores.
         "case": lambda one: " ".join(
             filter(None, (one["case_name" if "/" in one["case"] else "case"], one["content_suffix"]))
         ),
@@ -172,8 +172,8 @@ def figures_of(lines: Sequence[OrderedTask], order: OrderedAsk) -> PassFigures:
 def order_summary(session: Path, run: str | OrderedAsk, began: float = 0.0) -> dict[str, Any]:
     """Return the summary of an order, or of the last order of a run.
 
-    The figures are those of the ordered work; ``groups`` has those of the whole run. Verdicts older than ``began`` are
-    counted as ``kept``.
+    The figures are those of the ordered work; ``groups`` contains the figures of the whole run. Verdicts older than
+    ``began`` are counted as ``kept``.
     """
     with SessionReader(session) as reader:
         row = reader.run(run.run if isinstance(run, OrderedAsk) else run)
@@ -368,7 +368,7 @@ def watch_order(
     """Follow an order, or a run to its end, print its summary and return the exit code.
 
     The exit code is 0 if every candidate has a verdict, 1 if something failed, 2 if the engine refused the order, and
-    130 if interrupted. ``advice`` is printed after an interruption; by default, it says how to resume. ``began`` is
+    130 if interrupted. ``advice`` is printed after an interruption; by default, it explains how to resume. ``began`` is
     when the work was ordered; the default is now.
     """
     order = run if isinstance(run, OrderedAsk) else None

@@ -1,6 +1,6 @@
 """``workbench tasks``: list the tasks of a repository, build datasets of tasks, and show them.
 
-None of this uses a model.
+It uses no model.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ _SOURCE = "a case id, a repository of the catalogue, a folder, git URL@revision,
 
 _BUILT: dict[str, Argument] = {
     "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class (default: the strongest one)",
-    "--rebuild": "rebuild even if they are cached",
+    "--rebuild": "rebuild the tasks even if they are cached",
     "--selection SELECTION": "filtered (default): tasks whose tests fail with a stub; published: the rule of the paper's counts "
     "(docs/reference/dataset.md)",
 }

@@ -142,13 +142,13 @@ def measure(arguments: argparse.Namespace) -> int:
 
 
 VERBS: dict[str, Verb] = {
-    "measure": ("measure what readers can do with a README, or with those of a session", _MEASURE, measure),
+    "measure": ("measure what readers can do with a README, or with the READMEs of a session", _MEASURE, measure),
     "tasks": (
         "list the usage tasks of a repository, and why other callables have none",
         {
             "source SOURCE": "a case id, a repository of the catalogue, a folder, git URL@revision, or NAME==VERSION",
             "--sandbox SANDBOX": "bubblewrap, docker, process, or package.module:Class (default: the strongest one)",
-            "--rebuild": "rebuild even if they are cached",
+            "--rebuild": "rebuild the tasks even if they are cached",
             **shared("--json"),
         },
         tasks,

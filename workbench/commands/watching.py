@@ -56,7 +56,7 @@ def step_line(trial: TrialRow, step: StepRow) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ScoreSelection:
-    """Selects the scores of a trial by judge ("" for that of its run), rubric and age (not older than ``since``)."""
+    """Selects the scores of a trial by judge ("" for the run's judge), rubric and age (not older than ``since``)."""
 
     trial: str
     judge: str = ""
@@ -87,7 +87,7 @@ def case_line(reader: SessionReader, trial: TrialRow, scored: ScoreSelection) ->
     """Return the summary line of a trial; an unscored tier is None, and ``problem`` says why a judge failed."""
     judges = (scored.judge,) if scored.judge else judges_of(reader.run(trial.run_id))
     scores = [one for one in reader.scores(trial.id) if one.at >= scored.since and (not judges or one.judge in judges)]
-    # No plan mentions the judge of an imported trial.
+    # No plan mentions the judge of an imported trial, so show all of its scores.
     scores = scores or ([] if scored.judge else reader.scores(trial.id))
     problem = next((score.problem for score in scores if score.problem), "") if trial.state == "done" else ""
     card = next((score for score in scores if score.rubric == scored.rubric), scores[0] if scores else None)
@@ -150,7 +150,10 @@ class TrialWatch:
 
 
 def position(session: Path) -> int:
-    """Return the number of a session's last change (0 without a session); a watch from there reports later ones."""
+    """Return the number of a session's last change (0 without a session).
+
+    A watch that starts there reports later changes.
+    """
     if not session.exists():
         return 0
     with SessionReader(session) as reader:
@@ -259,7 +262,7 @@ def follow(
         try:
             return _follow(session, run, process, show, look, end or (lambda _: ""))
         except SessionError:
-            # The engine meets the same problem with the file and reports what it could save.
+            # The engine encounters the same problem with the file and reports what it saved, so wait for it.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 if (
                     process is not None
@@ -364,7 +367,7 @@ def _say_end(row: RunRow, state: str, reader: SessionReader, show: Show) -> None
         sentence = f"{sentence} To continue: {resume}"
     show({"type": "error", "sentence": sentence})
     if fate in (Fate.MOVED, Fate.REMOVED, Fate.OVERWRITTEN):
-        # The engine has reported where the data is; the session's path no longer has it.
+        # The engine has reported where the data is, because it is no longer at the session's path.
         raise SystemExit(1)
 
 

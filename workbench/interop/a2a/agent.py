@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.interop.a2a.peer import PeerClient
 
 _NEEDED = ("a2a", "starlette", "sse_starlette", "uvicorn")
-_CARD_TIMEOUT = 60.0  # seconds for the subprocess; the server may use a third of it
+_CARD_TIMEOUT = 60.0  # seconds for the subprocess; the server may use a third of them
 
 
 class RemoteAgent:

@@ -47,7 +47,7 @@ MOST_AGENTS, MOST_REPEATS, MOST_TRIALS = 16, 20, 500
 _TAG = r"<{0}>\s*(.*?)\s*</{0}>"
 _TAGS = (("white_agent_url", "agents"), ("test_config", ""), ("env_config", ""), ("json", ""), ("cases", "cases"))
 _SHAPE = (
-    'Name agents by address and cases by id, as JSON: {"agents": ["http://127.0.0.1:9002"], "cases": ["word_counter"]}; '
+    'Specify agents by address and cases by id, as JSON: {"agents": ["http://127.0.0.1:9002"], "cases": ["word_counter"]}; '
     '"cases" may be "all", and "repeats" a number.'
 )
 
@@ -218,7 +218,7 @@ def _trial_status(reader: SessionReader, trial: TrialRow, state: str) -> str:
 
 
 def start(assessment: Assessment, judge: str) -> RunningAssessment:
-    """Plan the runs in a new session and start them one after another. Raises WorkbenchError if none was planned."""
+    """Plan the runs in a new session and start them one after another. Raises WorkbenchError if no run was planned."""
     stamp = time.strftime("assessment-%Y-%m-%d-%H%M%S")
     assessed = RunningAssessment(paths.sessions_dir() / f"{stamp}-{uuid4().hex[:4]}.session")
     for agent in assessment.agents:
@@ -273,7 +273,7 @@ class Assessor(AgentExecutor):  # type: ignore[misc]
             return
         try:
             if self._slots.locked():
-                await report("Another assessment is running; this one waits for it.")
+                await report("Another assessment is running; this assessment waits for it.")
             async with self._slots:
                 assessed = await asyncio.to_thread(start, assessment, self._judge)
                 await report(f"{assessment.summary()}, in the session {assessed.session.stem}.")

@@ -19,13 +19,13 @@ from workbench.interop.a2a.wire import Limit, NoAgent, client_for, headers_by_or
 from workbench.models.types import ModelError
 
 PATH = "/.well-known/agent-card.json"
-_OLDER_PATH = "/.well-known/agent.json"  # used by protocol 0.2; some 0.3 servers offer nothing else
+_OLDER_PATH = "/.well-known/agent.json"  # path of protocol 0.2; some 0.3 servers offer no other
 _SUPPORTED = ("JSONRPC", "HTTP+JSON")
 # A host without a scheme, as in "localhost:9999/a2a" or "agents.example.org"; anything else is a path.
 _HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[\w-]+(?:\.[\w-]+)+|localhost|[\w-]+(?=:\d))(?::\d+)?(?=/|\Z)", re.IGNORECASE)
 MOST_BYTES = 1_000_000
 SECONDS = 20.0
-# Addresses and signatures differ between servers that run the same agent.
+# Addresses and signatures are excluded from the digest, because they differ between servers that run the same agent.
 _NOT_THE_AGENT = ("url", "additionalInterfaces", "supportedInterfaces", "signatures")
 
 

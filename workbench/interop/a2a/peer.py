@@ -122,7 +122,7 @@ class Peer:
             return
         if self._abandoned_task and self._transport is not None:
             self._limit.renew()
-            # This is a best-effort attempt; the result does not depend on it.
+            # Ignore errors: this is a best-effort attempt, and the result does not depend on it.
             with contextlib.suppress(Exception):
                 async with asyncio.timeout(_GRACE):
                     await self._transport.cancel_task(CancelTaskRequest(id=self._abandoned_task))

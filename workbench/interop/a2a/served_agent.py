@@ -44,7 +44,7 @@ _NOTHING = "The steps are used up without a submission."
 
 
 class _AwaitingResult(BaseException):
-    """The agent is waiting for a tool result from the client. Not an Exception, so that no agent catches it."""
+    """The agent is waiting for a tool result from the client. It is not an Exception, so that no agent catches it."""
 
 
 class _NoLog:
@@ -128,7 +128,10 @@ class ServedConversation:
     _gave_up: str = ""
 
     async def reply(self, message: str) -> ServedAnswer:
-        """Return the agent's answer to a message. If an error such as ModelError occurs, the message is rolled back."""
+        """Return the agent's answer to a message.
+
+        If an error such as ModelError occurs, the message is removed again.
+        """
         if self._gave_up and not _NAMED.search(message):
             return ServedAnswer(self._gave_up)
         if self._assignment is None or self._ended:
@@ -201,7 +204,7 @@ class _ServedContext(AgentContext):
         return known
 
     def take(self, conversation: Conversation, turn: Turn, *, run_tools: bool = True) -> None:
-        """Keep the model's own text, which is what the client receives."""
+        """Store the model's own text, which the client receives."""
         self.message = split_reasoning(turn.answer.text).answer
         super().take(conversation, turn, run_tools=run_tools)
         self.message = ""

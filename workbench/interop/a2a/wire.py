@@ -118,7 +118,7 @@ class _Guarded(httpx.AsyncBaseTransport):
         self._limit.last = b""
         for name, value in self._headers.get(origin_of(str(request.url)), {}).items():
             request.headers[name] = value
-        # Compressed bytes would be counted before decompression.
+        # Request no compression, because the limit would count compressed bytes.
         request.headers["Accept-Encoding"] = "identity"
         scheme = request.url.scheme
         if scheme not in self._inner:
@@ -208,7 +208,7 @@ def _status(response: httpx.Response, who: str, last: bytes) -> ModelError:
         return NoAgent(f"{who} redirects to {to}, which is not followed; use that address if it is the agent's.")
     text = last.decode("utf-8", "replace").strip()
     objects = objects_in(text)
-    # An HTML page cannot be quoted in one line.
+    # An HTML page cannot be quoted in one line, so omit it.
     words = _message_in(objects[0].value) if objects else "" if text.startswith("<") else one_line(text, _WORDS)
     why = f": {words.rstrip('. ')}" if words else ""
     if status in (401, 403):

@@ -28,11 +28,11 @@ _MODEL = re.compile(r"\{model=(?P<name>[^{}]+)\}")
 _PLACEHOLDER = re.compile(r"\{(?P<name>\w+)\}", re.ASCII)
 _KNOWN = ("folder", "base_url", "model", "key")
 _PYTHONS = ("python", "python3")
-_LARGEST = 5_000_000  # maximum bytes of a script that are hashed
+_LARGEST = 5_000_000  # maximum number of bytes of a script to hash
 
 
 class CommandAdapter:
-    """Adapter of a command, which is the text after ``command:``; see the module."""
+    """The adapter of a command, which is the text after ``command:``."""
 
     def __init__(self, text: str, version: str = "") -> None:
         self._variables, self._words = _read(text)
@@ -63,7 +63,7 @@ class CommandAdapter:
             **own,
         }
         mounts = [path for word in words[1:] for path in _mounts_of(word)]
-        # A program in a virtual environment starts the interpreter in the same folder.
+        # A program in a virtual environment starts the interpreter in the same folder, so mount that too.
         beside = program if program.name.startswith("python") else program.parent / "python"
         python = beside if beside.exists() else Path(sys.executable)
         mounts += mounts_of(python) if beside.exists() else _mounts_of(str(program))

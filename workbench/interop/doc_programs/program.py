@@ -284,7 +284,7 @@ def _program(start: Start, folder: Path, inside: str, socket: Path, *, home: str
         "TZ": "UTC",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
-        "PYTHONHASHSEED": "0",  # Equal runs then send equal requests, which are answered from the session.
+        "PYTHONHASHSEED": "0",  # equal runs then send equal requests, whose answers are in the session
         "GIT_CONFIG_NOSYSTEM": "1",
         **start.variables,
     }

@@ -218,7 +218,7 @@ def without_copies(trajectory: Trajectory) -> Trajectory:
 
 
 def to_atif(trajectory: Trajectory) -> dict[str, Any]:
-    """Return an ATIF document, with fields that have no equivalent in ``extra["workbench"]``."""
+    """Return an ATIF document, with fields without an equivalent under ``extra["workbench"]``."""
     document = _document(trajectory)
     if _KEPT in trajectory.extra:
         return dict(patched(document, trajectory.extra[_KEPT].get(CHANGED)))
@@ -296,6 +296,6 @@ def _written_result(result: Result, known: set[str]) -> dict[str, Any]:
     if result.call is not None and (result.call in known or not known):
         values["source_call_id"] = result.call
     elif result.call is not None:
-        # A result can refer only to a call in the same step.
+        # A result can refer only to a call in the same step, so any other reference is stored in ``extra``.
         extra.setdefault(OWN, {"source_call_id": result.call})
     return {**values, **({"extra": extra} if extra else {})}

@@ -27,7 +27,7 @@ from workbench.session.sample_counts import is_counted
 _STATUSES = {"pass": "passed", "fail": "failed", "timeout": "timeout"}
 _LONGEST_TEST = 500
 _RESULTS = "_eval_results"
-# Characters that XML 1.0 does not allow.
+# Matches characters that XML 1.0 does not allow.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -133,7 +133,7 @@ class EvalPlusResults(CandidateFormat):
 
     def found(self, value: Any, path: Path, place: str) -> Iterator[Read]:
         if value["eval"] and all(isinstance(entries, dict) for entries in value["eval"].values()):
-            raise ForeignProblem("has results of an older EvalPlus, which lack the samples; rerun the evaluation")
+            raise ForeignProblem("contains results of an older EvalPlus, which lack the samples; rerun the evaluation")
         head = without(value, "eval")
         for task, entries in value["eval"].items():
             try:

@@ -53,7 +53,7 @@ MOST_UNPACKED = 4_000_000_000
 MOST_SAMPLE = 500_000_000
 """Maximum unpacked bytes of one member."""
 MOST_MEMBERS = 1_000_000
-_NEVER = "1970-01-01T00:00:00+00:00"  # The format requires a time; this one means unknown.
+_NEVER = "1970-01-01T00:00:00+00:00"  # the format requires a time; this time means that it is unknown
 _SUMMARISED = "id epoch input target scores model_usage started_at completed_at total_time working_time uuid"
 
 
@@ -380,7 +380,8 @@ def _log_of(trajectories: Sequence[Trajectory]) -> dict[str, Any]:
         spec = dict(log.get("eval") or {})
         dataset = dict(spec.get("dataset") or {})
         planned, there = set(map(str, dataset.get("sample_ids") or ())), set(map(str, ids))
-        # A successful log must contain all samples that it names; an unfinished log need not.
+        # A successful log must contain all samples that it names, so name only those written; an unfinished log may
+        # lack some.
         if planned != there and not (there < planned and log.get("status") != "success"):
             dataset |= {"samples": len(ids), "sample_ids": ids}
         return {**log, "eval": {**spec, "dataset": dataset}}

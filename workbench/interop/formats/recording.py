@@ -1,7 +1,7 @@
 """Convert trajectories to session rows and back without loss.
 
 A trajectory is written in one transaction. It is then compared with the trajectory reconstructed from its rows, and the
-difference is stored. Fields that this module does not map are therefore not lost either.
+difference is stored. Therefore, fields that this module does not map are not lost either.
 """
 
 from __future__ import annotations
@@ -370,7 +370,7 @@ def recorded_trajectory(reader: SessionReader, trial: TrialRow) -> Trajectory:
     own = recorded_own(reader, trial)
     if origin is not None:
         found = _imported(reader, trial, origin)
-        # Values that have their own fields in the file are not repeated.
+        # Do not repeat values that have their own fields in the file.
         own = without_case(own, found.task, UNKNOWN)
         if _is_derived(found, own.get("accessed_files", ())):
             own.pop("accessed_files", None)

@@ -161,7 +161,10 @@ def _task_id(task: ForeignTask) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A candidate with its task and texts; ``name`` is the task's, ``origin`` the stored original of an import."""
+    """A candidate with its task and texts.
+
+    ``name`` is the task's name, and ``origin`` the stored original of an import.
+    """
 
     task: TaskRow
     row: CandidateRow

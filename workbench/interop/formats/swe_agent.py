@@ -129,7 +129,7 @@ def _turn(turn: Mapping[str, Any], spoken: Mapping[str, Any] | None) -> Step:
         try:
             calls = tuple(steps_of([{"role": "assistant", "content": "", "tool_calls": spoken["tool_calls"]}])[0].calls)
         except ForeignProblem:
-            calls = ()  # The calls remain in the stored history.
+            calls = ()  # the calls remain in the stored history
     if not calls and isinstance(action, str) and action.strip():
         calls = (ToolCall("", _SHELL, {"command": action}),)
     text = _text(thought) or _text(response)

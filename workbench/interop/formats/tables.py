@@ -101,7 +101,7 @@ def _framed(rows: Rows) -> Any:
 
         return polars.DataFrame({name: _alike(values) for name, values in data.items()}, strict=False)
     raise UsageError(
-        "Data frames need pandas or polars: pip install pandas; Session.rows() gives plain tuples without either."
+        "Data frames need pandas or polars: pip install pandas; Session.rows() returns plain tuples without either."
     )
 
 
@@ -147,7 +147,7 @@ class JsonTables(CsvTables):
 
 
 class ParquetTables(CsvTables):
-    """Files in which columns with values of several types become text."""
+    """Tables as Parquet files; a column with values of several types becomes text."""
 
     about, suffix = "tables, one .parquet file each", "parquet"
 

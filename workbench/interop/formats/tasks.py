@@ -85,7 +85,7 @@ class RepotestRows(CandidateFormat):
                 }
             )
         if not rows:
-            raise UsageError("No task of this session has its file, so there are no rows to write.")
+            raise UsageError("This session has the file of no task, so there are no rows to write.")
         if output.suffix == ".parquet":
             with replaced(output) as building:
                 write_parquet(building, rows)
@@ -138,7 +138,7 @@ class HumanEvalProblems(CandidateFormat):
         if not lines:
             raise UsageError("No task is a top-level function with a known file, so there are no problems to write.")
         write_lines(output, lines)
-        why = "tasks were omitted: methods, nested functions, unknown files."
+        why = "tasks were omitted, because they are methods or nested functions, or their files are unknown."
         return Written(len(lines), "problems", left_out(left, why))
 
 
