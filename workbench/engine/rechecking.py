@@ -168,7 +168,12 @@ class RecheckRunner:
                     disagreeing += row.agrees == 0
                     continue
                 item = items.get(row.task_id)
-                why = recheck_reason(row.id, row.evaluator, row.route, row.verdict) if row.state == "done" else ""
+                replayed = item is not None and not isinstance(item, FunctionItem)
+                why = (
+                    recheck_reason(row.id, row.evaluator, row.route, row.verdict, replayed=replayed)
+                    if row.state == "done"
+                    else ""
+                )
                 # An unreadable body cannot be tested, so the fast verdict stays.
                 body = reader.text_or_none(row.body_blob, f"the body of candidate {row.id}")
                 if why and item is not None and body is not None:

@@ -50,10 +50,14 @@ class OrderedWork:
 
     @property
     def pending_rechecks(self) -> int:
-
+        replayed = {task.id for task in self.tasks if task.usage_blob}
         rows = {row.id: row for rows in (self.candidates, self.controls) for each in rows.values() for row in each}
         return sum(
-            not row.recheck and bool(row.body_blob and recheck_reason(row.id, row.evaluator, row.route, row.verdict))
+            not row.recheck
+            and bool(
+                row.body_blob
+                and recheck_reason(row.id, row.evaluator, row.route, row.verdict, replayed=row.task_id in replayed)
+            )
             for row in rows.values()
         )
 
@@ -209,10 +213,16 @@ _LOOKED_AT = ("passed", "failed", "timeout", "crashed", "bypassed")
 _FAST = (Route.HOT, Route.WARM)
 
 
-def recheck_reason(candidate: str, evaluator: str, route: str | None, verdict: str | None) -> str:
-    """Return the reason for re-checking a verdict: ``original``, ``random``, or "" if it is not re-checked."""
+def recheck_reason(
+    candidate: str, evaluator: str, route: str | None, verdict: str | None, *, replayed: bool = False
+) -> str:
+    """Return the reason for re-checking a verdict: ``original``, ``random``, or "" if it is not re-checked.
+
+    The reference of a usage task was ``replayed`` in two fresh sandboxes when the task was built, so it is not one of
+    the originals that are all re-checked.
+    """
     if route not in _FAST or verdict not in _LOOKED_AT:
         return ""
-    if evaluator == "reference":
+    if evaluator == "reference" and not replayed:
         return "original"
     return "random" if int(candidate[:8], 16) < RANDOM_SHARE * 2**32 else ""
