@@ -68,7 +68,7 @@ async def test_it_says_what_can_be_searched_for_shows_hits_and_says_in_a_sentenc
         assert not {"\x1b", "\x07", "\u202e", "\u200b"} & set(shown)
         for text, sentence in (
             ("score:much", "score: takes a number such as <60"),
-            ("agnet:white", "did you mean agent:"),
+            ("agnet:white", "did you mean 'agent'?"),
             ("zebra-that-is-not-there", "Nothing was found"),
             ("word " * 200_000, "at most 50 words"),
         ):

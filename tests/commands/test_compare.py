@@ -116,7 +116,7 @@ def test_what_cannot_be_compared_is_said(session: Path, tmp_path: Path, capsys: 
         (f"{session}/nobody", f"{session}/other", "no item, run, agent or evaluator 'nobody'"),
         (f"{trials}/long", f"{session}/other", "A is a trial, B is a run"),
         (f"{tmp_path}/none", f"{session}", "There is no session"),
-        (f"{trials}", f"{session}", "has no regeneration run"),
+        (f"{trials}", f"{session}", "has no regeneration or usage run"),
         (f"{session}/{RUN}-f", f"{session}", "A is a task, B is a run"),
         (f"{trials}/white", f"{trials}/nobody", "it has white, single-file"),
         (f"{trials}/white", f"{trials}/long", "A is a group of trials, B is a trial"),

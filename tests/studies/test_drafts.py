@@ -59,7 +59,7 @@ def test_a_packaged_study_passes_through_a_form_unchanged(name: str) -> None:
         ({**AGENT_FIELDS, "name": " "}, "name", "not empty"),
         ({**AGENT_FIELDS, "name": "a/b"}, "name", "without '/'"),
         ({**AGENT_FIELDS, "cases": ()}, "cases", "at least one"),
-        ({**AGENT_FIELDS, "agents": ()}, "agents", "names at least one"),
+        ({**AGENT_FIELDS, "agents": ()}, "agents", "at least one entry"),
         ({**AGENT_FIELDS, "agents": ("planner", "planner-2")}, "agents", "'planner-2' appears twice"),
         ({**AGENT_FIELDS, "cases": tuple(f"r{n}" for n in range(6_000))}, "cases", "at most 10,000 cells"),
         ({**AGENT_FIELDS, "repeats": ""}, "repeats", "repeats must be a whole number of 1 or more, not nothing."),
