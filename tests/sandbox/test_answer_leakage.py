@@ -198,7 +198,7 @@ async def test_no_trace_of_the_original_body(marked: tuple[Marked, Pool], part: 
     assert report.verdict is Verdict.PASSED, (report.detail, [test.message for test in report.failing])
     # Freed memory of a process that has imported the original holds pieces of it: who looks there gets another process.
     assert report.route is (Route.WARM if route is Route.WARM else Route.COLD)
-    assert report.slower == ("it looks into its own process" if route is Route.AUTO else "")
+    assert report.slower == ("it inspects its own process" if route is Route.AUTO else "")
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,7 @@ async def test_an_engine_elsewhere_gets_an_image_once(engine, tmp_path, tiny_wor
                     (only,) = (each for each in running if each.id not in others)
                     assert not only.attrs["Mounts"]
             below = replace(workspace, mounts=(tmp_path, *workspace.mounts))
-            with pytest.raises(SandboxError, match="set WORKBENCH_CACHE_DIR to another place"):
+            with pytest.raises(SandboxError, match="set WORKBENCH_CACHE_DIR to another folder"):
                 async with pool(Docker("workbench-test-libraries:latest"), below, workers=1, limits=LIMITS) as opened:
                     await opened.run(job(RIGHT))
         (image,) = client.images.list("workbench-environment")
