@@ -25,7 +25,6 @@ Printed = pytest.CaptureFixture[str]
 PROSE = "Sure! Here it is: better"
 
 
-@pytest.mark.nightly  # beside other tests, the command may notice an interrupt only after the answer that is held back
 @pytest.mark.sandbox
 @pytest.mark.network
 @pytest.mark.slow

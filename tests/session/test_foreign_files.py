@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 import tracemalloc
 import zlib
 from collections.abc import Callable
@@ -105,6 +107,29 @@ def test_no_query_is_without_an_end(tmp_path: Path) -> None:
         with pytest.raises(SessionError, match="did not finish"):
             reader.query(f"{ENDLESS} count(*) FROM n")
         assert reader.runs() == []
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+from pathlib import Path
+from workbench.session import SessionReader
+
+with SessionReader(Path(sys.argv[1])) as reader:
+    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        while True:
+            reader.query(sys.argv[2])
+    except BaseException as error:
+        print(type(error).__name__)
+"""
+
+
+def test_an_interrupt_during_a_query_is_no_damage(tmp_path: Path) -> None:
+    path = changed(tmp_path / "s.session", "")
+    query = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 1000000) SELECT count(*) FROM n"
+    command = [sys.executable, "-c", INTERRUPTED, str(path), query]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "KeyboardInterrupt"
 
 
 @pytest.mark.parametrize("said", [10, 2**40], ids=["says-little", "says-all"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import sqlite3
 import stat
@@ -64,20 +65,17 @@ class SessionFull(SessionError):
 class _Bounded(sqlite3.Connection):
     """A connection with a step limit, because a hostile file could contain a table that never ends."""
 
-    _steps = 0
+    _calls = 0  # of the progress handler until a statement is aborted
 
     def bound(self, path: Path) -> None:
         """Limit the steps of each statement in proportion to the size of the file."""
-        most = _LEAST_STEPS + _STEPS_PER_BYTE * path.stat().st_size
-
-        def count() -> bool:
-            self._steps += _COUNTED_STEPS
-            return self._steps > most
-
-        self.set_progress_handler(count, _COUNTED_STEPS)
+        self._calls = (_LEAST_STEPS + _STEPS_PER_BYTE * path.stat().st_size) // _COUNTED_STEPS
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
-        self._steps = 0
+        if self._calls:
+            # The end of this iterator aborts the statement. It has no bytecode: in a handler written in Python, ctrl+c
+            # would raise KeyboardInterrupt, which sqlite3 discards, and the session would be reported as damaged.
+            self.set_progress_handler(itertools.repeat(False, self._calls).__next__, _COUNTED_STEPS)
         return super().execute(*arguments)
 
 
