@@ -105,6 +105,14 @@ def test_the_command_prints_the_figures_and_ends_with_a_summary(
     low, high = summary["interval"]["1"]
     assert low < 0.6 < high
     assert {line["type"] for line in lines} >= {"task", "candidate", "use"}
+    (tmp_path / "Draft.md").write_text("`initials`\n")  # sorts before README
+    for page, figures in (("Draft.md", ({"1": 0.2}, 1)), ("none", ({}, None)), ("README", ({"1": 0.6}, 3))):
+        named = str(tmp_path / page) if page == "Draft.md" else page
+        assert main(["usage", str(project), "--readme", named, "--session", str(session), "--json"]) == 0
+        summary = json.loads(capsys.readouterr().out.splitlines()[-1])
+        assert (summary["page"] or "none").partition("@")[0] == page
+        assert (summary["use_at_k"], summary["named"]) == figures
+        assert (summary["none"], summary["source"]) == ({"1": 0.0}, {"1": 1.0})
     assert main(["show", str(session)]) == 0
     shown = capsys.readouterr().out
     assert "0.60" in shown

@@ -137,7 +137,14 @@ def measure(arguments: argparse.Namespace) -> int:
     return carry_out(
         arguments,
         order,
-        lambda: watch_usage(order.session, order.runs, order.process, since, as_json=arguments.json),
+        lambda: watch_usage(
+            order.session,
+            order.runs,
+            order.process,
+            since,
+            as_json=arguments.json,
+            contexts=[subject.pages[-1].context for subject in order.subjects],
+        ),
     )
 
 

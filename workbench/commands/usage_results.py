@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,10 +23,14 @@ def watch_usage(
     since: int,
     *,
     as_json: bool,
+    contexts: Sequence[str] = (),
 ) -> int:
-    """Follow usage runs one after another, print their results, and return the exit code."""
+    """Follow usage runs one after another, print their results, and return the exit code.
+
+    ``contexts`` has, for each run, the page whose figures its JSON summary gives.
+    """
     code = 0
-    for run in runs:
+    for run, context in itertools.zip_longest(runs, contexts[: len(runs)], fillvalue=""):
         with showing(as_json) as show:
             show({"type": "run", "run": run, "session": str(session)})
             try:
@@ -41,7 +46,7 @@ def watch_usage(
         if as_json:
             for line in usage_lines(results):
                 print_json(line)
-            print_json(usage_json(results))
+            print_json(usage_json(results, context))
         elif results.rows:
             Terminal().parts((*usage_parts(results), Note(f"session: {session}")))
         code = max(code, int(state != "done" or bool(results.unfinished)))

@@ -186,7 +186,8 @@ class Candidates:
             doubtful = (cold.doubtful or report.doubtful) if cold.passed else ""
             report = replace(cold, suspicious=suspicious, doubtful=doubtful)
         self._verdict(work, report, recheck)
-        if not report.passed:
+        # An error of the Workbench says nothing about the answer.
+        if not report.passed and report.verdict is not Verdict.ERROR:
             await self._explain(work)
 
     async def _explain(self, work: Work) -> None:

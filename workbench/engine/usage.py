@@ -16,12 +16,14 @@ from workbench.base.errors import UsageError
 from workbench.base.settings import Settings
 from workbench.engine.document import gateway_for
 from workbench.engine.evaluators import Evaluator, EvaluatorResponse, Evaluators, ModelEvaluator
+from workbench.engine.records import SessionCallLog
 from workbench.engine.regenerate import AskLoop, RunRecord
 from workbench.engine.stages import StageTable
 from workbench.engine.task_building import cores
 from workbench.engine.task_rows import TaskItem, decide_task
 from workbench.engine.usage_agent import AgentReader, PackageSandbox
 from workbench.engine.usage_building import NoUsageTasks, PreparedUsage, prepare_usage
+from workbench.models import Gateway
 from workbench.models.types import Message
 from workbench.orders.usage import LITERAL, OWN, own_page
 from workbench.plans.plan import Ask, chosen
@@ -239,44 +241,43 @@ class TableReader:
 class ModelReader(ModelEvaluator):
     """A model that sees a page and the statement of a task."""
 
-    page = ""
+    def __init__(self, ask: Ask, gateway: Gateway, calls: SessionCallLog, page: str) -> None:
+        super().__init__(ask, gateway, calls)
+        self._page = page
 
     def _messages(self, item: TaskItem) -> tuple[Message, ...]:
         assert isinstance(item, UsageItem)
-        prompt = prompts.build_usage_prompt(item.task, statement(item.task), self.page, window_tokens=self._window)
+        prompt = prompts.build_usage_prompt(item.task, statement(item.task), self._page, window_tokens=self._window)
         return prompt.require_fit().messages
 
     def _grammar(self, item: TaskItem) -> str | None:
         return None
 
 
+@dataclass(eq=False)
 class Readers(Evaluators):
     """The readers of a usage run, and what the pages lack for the tasks that a reader failed."""
 
-    pages: Pages
-    prober: Prober
-    sandbox: PackageSandbox
-    names: tuple[tuple[str, str, int, int | None], ...]
-    _gaps: dict[tuple[str, str], str]
+    _pages: Pages
+    _prober: Prober
+    _sandbox: PackageSandbox
+    _names: tuple[tuple[str, str, int, int | None], ...]
+    _gaps: dict[tuple[str, str], str] = field(default_factory=dict, init=False)
 
     def _make(self, ask: Ask) -> Evaluator:
         if ask.evaluator == "table":
             return TableReader()
         if ask.evaluator == "package":
-            return AttemptingReader(self.prober, partial(controls.package, names=self.names))
-        page = self.pages.text(ask)
+            return AttemptingReader(self._prober, partial(controls.package, names=self._names))
+        page = self._pages.text(ask)
         if ask.evaluator == LITERAL:
-            return AttemptingReader(self.prober, partial(literal.candidates, page), page)
+            return AttemptingReader(self._prober, partial(literal.candidates, page), page)
         if steps_of(ask.prompt) is not None:
             if problem := program.problem():
                 raise UsageError(f"A reader agent needs an isolating sandbox for what it runs: {problem}")
-            return AgentReader(ask, self._gateway, self._calls, self.pages.record, page, self.sandbox)
+            return AgentReader(ask, self._gateway, self._calls, self._pages.record, page, self._sandbox)
         made = super()._make(ask)
-        if isinstance(made, ModelEvaluator):
-            reader = ModelReader(ask, self._gateway, self._calls)
-            reader.page = page
-            return reader
-        return made
+        return ModelReader(ask, self._gateway, self._calls, page) if isinstance(made, ModelEvaluator) else made
 
     def billed(self, ask: Ask, candidate: str) -> dict[str, Any]:
         is_agent = steps_of(ask.prompt) is not None
@@ -288,9 +289,9 @@ class Readers(Evaluators):
             return None
         key = (ask.context, item.id)
         if key not in self._gaps:
-            page, task = self.pages.text(ask), item.task
+            page, task = self._pages.text(ask), item.task
             checks = await asyncio.to_thread(gaps.example_checks, page, task)
-            values = await self.prober.values(item, gaps.example_probe(checks, task)) if checks else []
+            values = await self._prober.values(item, gaps.example_probe(checks, task)) if checks else []
             wrong = gaps.wrong_examples(checks, values[0] if values else None, task)
             self._gaps[key] = json.dumps(asdict(await asyncio.to_thread(gaps.gap_of, page, task, wrong)))
         return self._gaps[key]
@@ -326,14 +327,17 @@ async def execute(writer: SessionWriter, run: RunRow, settings: Settings) -> Non
             entries = [(item.task.target, (*item.task.shown, *item.task.hidden)) for item in table.items]
             workspace = await asyncio.to_thread(usage_workspace, prepared.environment.workspace, entries)
             async with pool(backend, workspace, workers=cores(), limits=limits) as sandboxes:
-                readers = Readers(gateway, calls)
-                readers.pages, readers.prober = Pages(record, prepared), Prober(sandboxes, limits)
                 names = prepared.built.names
                 files = sorted({name.path for name in names})
                 own = prepared.environment.workspace
-                readers.sandbox = PackageSandbox(own, files, asyncio.Semaphore(cores()))
-                readers._gaps = {}
-                readers.names = tuple((one.module, one.attribute, one.least, one.most) for one in names)
+                readers = Readers(
+                    gateway,
+                    calls,
+                    Pages(record, prepared),
+                    Prober(sandboxes, limits),
+                    PackageSandbox(own, files, asyncio.Semaphore(cores())),
+                    tuple((one.module, one.attribute, one.least, one.most) for one in names),
+                )
                 loop = AskLoop(record, stages, readers, sandboxes, limits, settings)
                 finished = await loop.run(table.document, {item.task.id for item in table.items})
         stages.update("rechecks", "done")

@@ -16,8 +16,6 @@ from workbench.results.usage import PageUse, ReaderUse, TaskUse, UsageResults, u
 
 if TYPE_CHECKING:
     from workbench.results.contents import Contents
-    from workbench.session.reader import SessionReader
-    from workbench.session.rows import RunRow
 
 _MOST_ROWS, _MOST_PAGES = 200, 8
 MEASURES = (
@@ -161,11 +159,13 @@ def usage_lines(results: UsageResults) -> Iterator[dict[str, Any]]:
                 }
 
 
-def usage_json(results: UsageResults) -> dict[str, Any]:
-    """Return the summary of a usage run: the figures of its last page, and those of all pages in ``pages``."""
+def usage_json(results: UsageResults, context: str = "") -> dict[str, Any]:
+    """Return the summary of a usage run: the figures of one page, by default the last, and of all pages in ``pages``.
+
+    The contexts of no page and of the sources have their figures in ``none`` and ``source``.
+    """
     every = [_page_json(page, used) for used in results.readers for page in used.pages]
-    empty: dict[str, Any] = {"page": None, "reader": None, "named": None, "use_at_k": {}, "interval": {}, "none": {}, "source": {},
-             "worth": None, "worth_interval": None, "worth_words": "", "bypassed": 0, "verdicts": {}}  # fmt: skip
+    shown = next((one for one in reversed(every) if context in ("", one["page"])), None)
     return {
         "type": "summary",
         "session": results.session,
@@ -173,7 +173,7 @@ def usage_json(results: UsageResults) -> dict[str, Any]:
         "state": results.state,
         "project": results.run.plan.get("source"),
         "tasks": results.ready,
-        **(every[-1] if every else empty),
+        **(shown or _page_json(None, results.readers[-1] if results.readers else None)),
         "pages": every,
         "controls": results.controls,
         "excluded": results.excluded,
@@ -186,27 +186,24 @@ def usage_json(results: UsageResults) -> dict[str, Any]:
     }
 
 
-def _page_json(page: PageUse, used: ReaderUse) -> dict[str, Any]:
-    worth = page.worth
+def _page_json(page: PageUse | None, used: ReaderUse | None) -> dict[str, Any]:
+    """Return the figures of a page; without one, only those of no page and of the sources."""
+    worth, use_at = (page.worth, page.use_at) if page is not None else (None, ())
     return {
-        "page": page.context,
-        "digest": page.page,
-        "reader": used.reader,
-        "named": page.named,
-        "use_at_k": page.use_json(),
-        "interval": {str(e.k): None if e.low is None else [e.low, e.high] for e in page.use_at},
-        "interval_words": {str(e.k): e.interval.words if e.interval else None for e in page.use_at},
-        "none": used.none.use_json() if used.none is not None else {},
-        "source": used.source.use_json() if used.source is not None else {},
+        "page": page.context if page is not None else None,
+        "digest": page.page if page is not None else None,
+        "reader": used.reader if used is not None else None,
+        "named": page.named if page is not None else None,
+        "use_at_k": {str(e.k): e.value for e in use_at},
+        "interval": {str(e.k): None if e.low is None else [e.low, e.high] for e in use_at},
+        "interval_words": {str(e.k): e.interval.words if e.interval else None for e in use_at},
+        "none": used.none.use_json() if used is not None and used.none is not None else {},
+        "source": used.source.use_json() if used is not None and used.source is not None else {},
         "worth": None if worth is None else worth.value,
         "worth_interval": None if worth is None or worth.value is None else [worth.low, worth.high],
         "worth_words": "" if worth is None else worth.words,
-        "bypassed": page.bypassed,
-        "verdicts": dict(page.outcome.totals.verdicts),
-        "names": None if page.names is None else sorted(page.names),
-        "marks": list(page.outcome.marks),
+        "bypassed": page.bypassed if page is not None else 0,
+        "verdicts": dict(page.outcome.totals.verdicts) if page is not None else {},
+        "names": sorted(page.names) if page is not None and page.names is not None else None,
+        "marks": list(page.outcome.marks) if page is not None else [],
     }
-
-
-def usage_summary(reader: SessionReader, run: RunRow) -> dict[str, Any]:
-    return usage_json(UsageResults.read(reader, run))

@@ -144,10 +144,6 @@ class TaskUse:
         ranked = sorted(self.candidates, key=lambda one: one.verdict != "passed")
         return next((one.page_line for one in ranked if one.page_line is not None), None)
 
-    @property
-    def why(self) -> str:
-        return next((one.verdict_reason or "" for one in self.candidates if one.verdict != "passed"), "")
-
 
 @dataclass(frozen=True)
 class UsageResults:
@@ -227,7 +223,15 @@ class UsageResults:
                 by_reader.setdefault((group.evaluator, group.prompt, group.settings), {})[group.context] = one
         return tuple(self._reader(name, arms) for (name, _, _), arms in by_reader.items())
 
+    @cached_property
+    def _ordered(self) -> dict[str, int]:
+        """The position of each page in the orders of the run, which is the order in which pages are shown."""
+        asks: Any = self.run.plan.get("asks")
+        contexts = (str(ask.get("context")) for ask in asks if isinstance(ask, dict)) if isinstance(asks, list) else ()
+        return {context: place for place, context in enumerate(dict.fromkeys(contexts))}
+
     def _reader(self, name: str, arms: Mapping[str, GroupOutcome]) -> ReaderUse:
+        arms = dict(sorted(arms.items(), key=lambda arm: self._ordered.get(arm[0], len(self._ordered))))
         first = {context: _first(outcome.results) for context, outcome in arms.items()}
         pages = {}
         for context, outcome in arms.items():
