@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -99,9 +100,15 @@ def short_name(evaluator: str, name: str) -> str:
     return one_line(model_name(evaluator) + name.removeprefix(evaluator), 100)
 
 
+_DIGEST = re.compile(r"@[0-9a-f]{12}$")
+
+
 def short_names(rows: Iterable[EvaluatorProgress]) -> list[str]:
-    """Return a short name for each row, or its full name where short names would clash."""
-    pairs = [(short_name(row.evaluator, row.name), row.name) for row in rows]
+    """Return a short name for each row, or its full name where short names would clash.
+
+    A short name has no digest of a page.
+    """
+    pairs = [(_DIGEST.sub("", short_name(row.evaluator, row.name)), row.name) for row in rows]
     short = [brief for brief, _ in pairs]
     return [one_line(name, 40) if short.count(brief) > 1 else brief for brief, name in pairs]
 
