@@ -30,14 +30,17 @@ def function_task(name: str, pairs: Pairs, *, kind: Kind = "function", package: 
     return UsageTask(name, CallTarget(kind, name, "pkg.py", 1), package, letters, shown, ())
 
 
-def import_runner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make ``workbench_runner`` importable under the name that it has in sandboxes."""
+def import_package(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a module ``pkg`` with this source importable, and ``workbench_runner`` under the name it has in sandboxes."""
+    (folder / "pkg.py").write_text(source)
+    monkeypatch.syspath_prepend(folder)
     monkeypatch.setitem(sys.modules, "workbench_runner", workbench_runner)
     monkeypatch.setitem(sys.modules, "workbench_runner.values", values)
+    monkeypatch.delitem(sys.modules, "pkg", raising=False)
 
 
 def run_function(answer: str, inputs: Sequence[object] = ()) -> Any:
-    """Return the result of an answer; see also :func:`import_runner`."""
+    """Return the result of an answer; see also :func:`import_package`."""
     scope: dict[str, Any] = {"__name__": "answer"}
     exec(compile(answer, "answer.py", "exec"), scope)
     return scope["answer"](*inputs)

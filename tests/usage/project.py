@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+
+from workbench.sandbox import Workspace
 
 SOURCES = {
     "__init__.py": """from bookwords.short import initials
@@ -100,3 +104,19 @@ def make_project(folder: Path, readme: str = README) -> Path:
     (folder / "pyproject.toml").write_text('[project]\nname = "bookwords"\nversion = "1.0"\n')
     (folder / "README.md").write_text(readme)
     return folder
+
+
+def own_workspace(root: Path, files: Mapping[str, str], *metadata: tuple[str, str]) -> Workspace:
+    """Write the package ``pkg`` below ``src`` and return a workspace with this interpreter."""
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    mounts = dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix), Path(sys.base_prefix).resolve()))
+    return Workspace(
+        root=root,
+        python=PYTHON,
+        mounts=tuple(mount for mount in mounts if not mount.is_relative_to("/usr")),
+        import_roots=("src",),
+        own_modules=("pkg",),
+        metadata=metadata,
+    )

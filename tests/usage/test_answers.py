@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from needing_sandboxes import require
+from usage.project import PYTHON, own_workspace
 
 from workbench.base.errors import WorkbenchError
 from workbench.sandbox import Limits, Pool, Reason, Report, Route, Verdict, Workspace, pool
@@ -90,19 +90,8 @@ LIMITS = Limits(seconds=20, memory_mb=256, processes=48, disk_mb=64, file_mb=16)
 
 
 def make_workspace(root: Path) -> Workspace:
-    for name, text in PACKAGE.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    mounts = dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix), Path(sys.base_prefix).resolve()))
-    python = Path(sys.prefix) / "bin" / "python"
-    return Workspace(
-        root=root,
-        python=python,
-        mounts=tuple(mount for mount in mounts if not mount.is_relative_to("/usr")),
-        import_roots=("src",),
-        own_modules=("pkg",),
-        metadata=(("bin/count", f"#!{python}\nimport sys\nfrom pkg.command import main\nsys.exit(main())\n"),),
-    )
+    script = f"#!{PYTHON}\nimport sys\nfrom pkg.command import main\nsys.exit(main())\n"
+    return own_workspace(root, PACKAGE, ("bin/count", script))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

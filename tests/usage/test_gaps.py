@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from running_probes import WORD_COUNTER, function_task, import_runner, run_command, run_function
+from running_probes import WORD_COUNTER, function_task, import_package, run_command, run_function
 
 from workbench.base import typed_json
 from workbench.sandbox.workbench_runner.values import encode
@@ -30,10 +30,7 @@ class Shown:
 
 @pytest.fixture(autouse=True)
 def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "pkg.py").write_text(PKG)
-    monkeypatch.syspath_prepend(tmp_path)
-    import_runner(monkeypatch)
-    monkeypatch.delitem(__import__("sys").modules, "pkg", raising=False)
+    import_package(PKG, tmp_path, monkeypatch)
 
 
 def gap(page: str, name: str = "pkg.slug") -> Gap:

@@ -6,7 +6,7 @@ import datetime
 from pathlib import Path
 
 import pytest
-from running_probes import WORD_COUNTER, function_task, import_runner, read_function, run_command, run_function
+from running_probes import WORD_COUNTER, function_task, import_package, read_function, run_command, run_function
 
 from workbench.sandbox.workbench_runner.values import encode
 from workbench.usage import controls
@@ -53,10 +53,7 @@ class Pack:
 
 @pytest.fixture(autouse=True)
 def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "pkg.py").write_text(PKG)
-    monkeypatch.syspath_prepend(tmp_path)
-    import_runner(monkeypatch)
-    monkeypatch.delitem(__import__("sys").modules, "pkg", raising=False)
+    import_package(PKG, tmp_path, monkeypatch)
 
 
 SLUG = function_task("pkg.slug", [(("a b",), "a-b"), (("c d e",), "c-d-e")])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import io
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 from needing_sandboxes import require
+from usage.project import PYTHON, own_workspace
 
 from workbench.engine.usage_agent import PackageSandbox
 from workbench.sandbox import Workspace
@@ -94,29 +94,20 @@ slug.__doc__ = """{SECRET}"""
 
 
 def make_workspace(root: Path) -> Workspace:
-    for name, text in PACKAGE.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    script = f"#!{PYTHON}\nimport sys\nfrom pkg.words import slug\nprint(slug(sys.argv[1]))\n"
+    workspace = own_workspace(
+        root,
+        PACKAGE,
+        ("bin/slug", script),
+        ("pkg-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: pkg\nVersion: 1\n"),
+        ("pkg-1.dist-info/RECORD", ""),
+    )
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as written:
         written.writestr("pkg/words.py", PACKAGE["src/pkg/words.py"])
     (root / "src/pkg/bundle.zip").write_bytes(archive.getvalue())
     (root / "src/pkg-1.egg").write_bytes(archive.getvalue())
-    python = Path(sys.prefix) / "bin" / "python"
-    mounts = dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix), Path(sys.base_prefix).resolve()))
-    script = f"#!{python}\nimport sys\nfrom pkg.words import slug\nprint(slug(sys.argv[1]))\n"
-    return Workspace(
-        root=root,
-        python=python,
-        mounts=tuple(mount for mount in mounts if not mount.is_relative_to("/usr")),
-        import_roots=("src",),
-        own_modules=("pkg",),
-        metadata=(
-            ("bin/slug", script),
-            ("pkg-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: pkg\nVersion: 1\n"),
-            ("pkg-1.dist-info/RECORD", ""),
-        ),
-    )
+    return workspace
 
 
 @pytest.fixture(scope="module")
