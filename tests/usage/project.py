@@ -8,6 +8,7 @@ from pathlib import Path
 
 from workbench.sandbox import Workspace
 
+PYTHON = Path(sys.prefix) / "bin" / "python"
 SOURCES = {
     "__init__.py": """from bookwords.short import initials
 
